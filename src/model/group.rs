@@ -17,8 +17,14 @@ pub struct Group {
     pub kind: GroupKind,
     /// State as the list of groups gave it.
     pub listed_state: Option<GroupState>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Description>,
+    /// When the description was last confirmed, also if it is not repeated here.
+    pub described_at: Option<At>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub commits: Option<Commits>,
+    /// When the commits were last read, also if they are not repeated here.
+    pub commits_at: Option<At>,
 }
 
 /// What kind of group it is, by the protocol that its members speak.
@@ -116,7 +122,6 @@ pub enum Evidence {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Description {
-    pub observed_at: At,
     pub evidence: Evidence,
     pub state: GroupState,
     /// The chosen assignor (classic: the protocol name; KIP-848: the server-side assignor).

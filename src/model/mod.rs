@@ -12,7 +12,7 @@ pub mod topic;
 pub use cluster::{Broker, Cluster};
 pub use group::{Description, Evidence, Group, GroupKind, GroupState, Member, TopicPartitions};
 pub use name::Name;
-pub use offsets::{Commit, Commits, PartitionOffsets, TopicOffsets};
+pub use offsets::{Column, Commit, Commits, TopicOffsets};
 pub use problem::{Problem, Scope};
 pub use snapshot::{Listing, Progress, Snapshot};
 pub use time::{At, Wall};

@@ -58,7 +58,9 @@ impl Snapshot {
         replace(&mut self.progress, progress);
         replace(&mut self.problems, problems);
         self.topics.extend(topics);
-        self.offsets.extend(offsets);
+        for (name, newer) in offsets {
+            self.offsets.entry(name).or_default().apply(newer);
+        }
         for name in gone_groups {
             self.groups.remove(&name);
             if !self.gone_groups.contains(&name) {
@@ -71,7 +73,9 @@ impl Snapshot {
             known.kind = group.kind;
             replace(&mut known.listed_state, group.listed_state);
             replace(&mut known.description, group.description);
+            replace(&mut known.described_at, group.described_at);
             replace(&mut known.commits, group.commits);
+            replace(&mut known.commits_at, group.commits_at);
         }
     }
 }
