@@ -1,0 +1,26 @@
+//! A real Apache Kafka for tests: brokers, groups of every kind, and what Apache's own tools say of them.
+
+// Each test binary uses its own part of this.
+#![allow(dead_code)]
+// A helper of a test fails by panicking, like the test.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
+
+mod admin;
+mod broker;
+mod cluster;
+mod describe;
+mod jars;
+mod members;
+mod ports;
+mod tool;
+mod wait;
+
+#[allow(unused_imports)]
+pub use self::{
+    admin::*,
+    cluster::{Cluster, ClusterSpec, shared},
+    describe::*,
+    members::*,
+    tool::Tool,
+    wait::{DEADLINE, wait_until},
+};
