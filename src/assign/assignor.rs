@@ -1,0 +1,110 @@
+//! [`Assignor`]: the assignors by name, who can use which, and one door to all of them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::assignment::Assignment;
+use super::input::GroupInput;
+use super::{lag_based, range};
+
+/// Who can use an assignor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// Classic consumer groups: the clients assign (`partition.assignment.strategy`).
+    Classic,
+    /// KIP-848 consumer groups: the coordinator assigns (`group.remote.assignor`).
+    Consumer,
+    /// Share groups (KIP-932).
+    Share,
+}
+
+/// Every assignor that `lagtop` can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Assignor {
+    /// `org.apache.kafka.clients.consumer.RangeAssignor`.
+    Range,
+    /// KAFKA-5337; not part of Kafka.
+    LagBased,
+}
+
+/// Why an assignor gave no assignment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AssignError {
+    #[error("the group has no members")]
+    NoMembers,
+    #[error("a member subscribes to topic {0}, which does not exist")]
+    UnknownTopic(crate::model::Name),
+}
+
+impl Assignor {
+    pub const ALL: [Self; 2] = [Self::LagBased, Self::Range];
+
+    /// The name on screen and on the command line; unique.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Range => "range",
+            Self::LagBased => "lag-based",
+        }
+    }
+
+    /// The protocols whose groups can run it.
+    pub fn protocols(self) -> &'static [Protocol] {
+        match self {
+            Self::Range | Self::LagBased => &[Protocol::Classic],
+        }
+    }
+
+    /// True when Kafka ships it, so that configuration alone switches to it.
+    pub fn is_built_in(self) -> bool {
+        self != Self::LagBased
+    }
+
+    /// True when its result depends on the order of a Java hash table, so that another run of the same group may differ
+    /// in who gets which partition (not in how many).
+    pub fn depends_on_hash_order(self) -> bool {
+        false
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// Where the Java class throws: no members, or for server-side assignors a topic that does not exist.
+    pub fn assign(self, group: &GroupInput) -> Result<Assignment, AssignError> {
+        match self {
+            Self::Range => Ok(range::assign(group)),
+            Self::LagBased => Ok(lag_based::assign(group)),
+        }
+    }
+}
+
+impl fmt::Display for Assignor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Assignor {
+    type Err = UnknownAssignor;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|assignor| assignor.name() == name).ok_or(UnknownAssignor)
+    }
+}
+
+/// The name is no assignor's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown assignor; known are {}", Assignor::ALL.map(Assignor::name).join(", "))]
+pub struct UnknownAssignor;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_parse() {
+        for assignor in Assignor::ALL {
+            assert_eq!(assignor.name().parse(), Ok(assignor));
+        }
+        assert!("nobody".parse::<Assignor>().is_err());
+    }
+}

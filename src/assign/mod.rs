@@ -1,0 +1,22 @@
+//! The assignors: pure functions from a group as it is to an assignment as it could be, with what it would cost.
+//!
+//! One file is one assignor. [`Assignor`] names them all; [`GroupInput`] is what they read and [`Assignment`] what
+//! they return; [`metrics`] and [`moves`] judge an assignment.
+//! There is no clock, environment, randomness or I/O here, and no opinion about how fast anybody consumes: the
+//! drain forecast lives in `health`.
+//!
+//! Names appear only where Java sorts by them. Everything else is indices: a member is its place in
+//! [`GroupInput::members`], a topic its place in [`GroupInput::topics`].
+
+pub mod assignment;
+pub mod assignor;
+mod flat;
+pub mod input;
+pub mod lag_based;
+pub mod metrics;
+pub mod moves;
+pub mod range;
+
+pub use assignment::Assignment;
+pub use assignor::{AssignError, Assignor, Protocol};
+pub use input::{Departed, GroupInput, MemberInput, TopicInput, TopicPartition};
