@@ -24,4 +24,5 @@
 //! `tests/arrows.rs` reads the `use crate::` lines and holds the table above. There is no clock, environment,
 //! randomness or I/O in the pure rooms: time is an argument.
 
+pub mod kafka;
 pub mod model;

@@ -1,0 +1,3 @@
+//! The room that knows Kafka's wire.
+
+pub mod records;
