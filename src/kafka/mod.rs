@@ -8,6 +8,7 @@ mod client;
 mod error;
 mod groups;
 mod log_offsets;
+pub mod records;
 mod topics;
 
 pub use admin::Admin;
