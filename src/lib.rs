@@ -25,6 +25,7 @@
 //! randomness or I/O in the pure rooms: time is an argument.
 
 pub mod assign;
+pub mod collector;
 pub mod frame;
 pub mod kafka;
 pub mod model;

@@ -12,7 +12,7 @@ use super::groups::c_string;
 use crate::model::Name;
 
 /// Which offset of the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Spec {
     /// Log start offset.
     Earliest,

@@ -12,7 +12,7 @@ pub mod records;
 mod topics;
 
 pub use admin::Admin;
-pub use client::{Client, ClientErrors, ConnectError, library_version};
+pub use client::{Client, ClientErrors, ConnectError, is_login, library_version};
 pub use error::CallError;
 pub use groups::{ClassicMember, GroupList, GroupOffsets, ListedGroup, Protocol, TypedName};
 pub use log_offsets::{Isolation, LogOffsets, Spec};

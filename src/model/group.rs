@@ -128,8 +128,6 @@ pub struct Description {
     pub assignor: Option<Name>,
     /// Broker id.
     pub coordinator: Option<i32>,
-    /// Classic groups: the generation, where a member's subscription carries it.
-    pub generation: Option<i32>,
     pub members: Vec<Member>,
 }
 
@@ -144,6 +142,10 @@ pub struct Member {
     pub rack: Option<Name>,
     /// Subscribed topic names; `None`: not known by this evidence.
     pub subscription: Option<Vec<Name>>,
+    /// Classic: the generation that the member named when it joined (ConsumerProtocolSubscription, or the user data of
+    /// cooperative-sticky); the sticky assignors go by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joined_from: Option<i32>,
     /// The partitions that the member holds now; `None` where they cannot be decoded (another protocol type).
     pub assignment: Option<TopicPartitions>,
     /// KIP-848: what it shall hold.

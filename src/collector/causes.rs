@@ -1,0 +1,125 @@
+//! From a failed call to a problem in plain words: what is missing, why, and which right or act would help.
+
+use std::collections::BTreeMap;
+
+use crate::kafka::CallError;
+use crate::model::{At, Name, Problem, Scope};
+
+/// The problems as of now, by what they are about. A fact that can be had again clears its problem.
+#[derive(Debug, Default)]
+pub struct Problems {
+    known: BTreeMap<(Scope, &'static str), Problem>,
+    changed: bool,
+}
+
+impl Problems {
+    /// `missing` could not be had; a problem that lasts keeps its `since`.
+    pub fn failed(&mut self, scope: Scope, missing: &'static str, error: &CallError, now: At) {
+        let (cause, remedy) = explain(&scope, error);
+        self.set(scope, missing, cause, remedy, now);
+    }
+
+    pub fn set(&mut self, scope: Scope, missing: &'static str, cause: Name, remedy: Option<String>, now: At) {
+        let key = (scope.clone(), missing);
+        let since = self.known.get(&key).map_or(now, |known| known.since);
+        let problem = Problem { scope, missing: missing.to_owned(), cause, remedy, since };
+        if self.known.get(&key) != Some(&problem) {
+            self.changed = true;
+            self.known.insert(key, problem);
+        }
+    }
+
+    /// The fact could be had.
+    pub fn cleared(&mut self, scope: Scope, missing: &'static str) {
+        self.changed |= self.known.remove(&(scope, missing)).is_some();
+    }
+
+    /// Nothing about this group or topic is asked any more.
+    pub fn forget(&mut self, scope: &Scope) {
+        let before = self.known.len();
+        self.known.retain(|(known, _), _| known != scope);
+        self.changed |= self.known.len() != before;
+    }
+
+    pub fn all(&self) -> Vec<Problem> {
+        self.known.values().cloned().collect()
+    }
+
+    /// All problems, if they changed since the last call.
+    pub fn take_changed(&mut self) -> Option<Vec<Problem>> {
+        std::mem::take(&mut self.changed).then(|| self.all())
+    }
+}
+
+/// Whether trying again soon is pointless: a right is missing. Such calls are repeated slowly, since brokers log each
+/// denial (redpanda-data/kminion#138).
+pub fn is_denied(error: &CallError) -> bool {
+    matches!(error.code(), Some(29..=31))
+}
+
+/// What is missing when no broker can be talked to.
+pub const CONNECTION: &str = "connection";
+
+/// What a background error of the client means, with the act that would help.
+pub fn of_connection(code: i32, text: &Name) -> (Name, Option<String>) {
+    let remedy = match code {
+        -169 | 58 => Some("authentication failed: check sasl.mechanism, sasl.username and sasl.password"),
+        -181 => Some("TLS failed: check security.protocol, ssl.ca.location and the name in the broker's certificate"),
+        -193 => Some("check the host name in the bootstrap servers"),
+        _ if text.raw().contains("Connection refused") => Some("nothing listens there: check host and port"),
+        _ if text.raw().contains("security.protocol") => Some("check security.protocol: TLS and plaintext ports differ"),
+        _ => None,
+    };
+    (text.clone(), remedy.map(str::to_owned))
+}
+
+/// The cause in plain words, and the right or act that would help.
+pub fn explain(scope: &Scope, error: &CallError) -> (Name, Option<String>) {
+    let Some(code) = error.code() else { return (Name::new(error.to_string()), None) };
+    let named = |right: &str| match scope {
+        Scope::Topic(name) | Scope::Partition(name, _) => Some(format!("needs {right} on topic {name}")),
+        Scope::Group(name) => Some(format!("needs {right} on group {name}")),
+        Scope::Cluster | Scope::Broker(_) => Some(format!("needs {right} on the cluster")),
+    };
+    let (cause, remedy) = match code {
+        14 => ("the coordinator is loading the group", None),
+        15 | 16 => ("the group's coordinator is not available or has moved", None),
+        29 => ("not authorized to describe the topic", named("DESCRIBE")),
+        30 => ("not authorized to describe the group", named("DESCRIBE")),
+        31 => ("not authorized on the cluster", named("DESCRIBE")),
+        3 | 5 | 6 | -188 => ("the partition has no leader, or it has just moved", None),
+        -193 => ("the host name cannot be resolved", Some("check the bootstrap server's name".to_owned())),
+        -195 | -187 => ("no connection to the broker", None),
+        _ => return (Name::new(error.to_string()), None),
+    };
+    (Name::new(cause), remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(code: i32) -> CallError {
+        CallError::Code { code, text: Name::new("Broker: text") }
+    }
+
+    #[test]
+    fn a_problem_keeps_its_since_and_is_told_once() {
+        let mut problems = Problems::default();
+        let scope = Scope::Group(Name::new("g"));
+        problems.failed(scope.clone(), "commits", &code(30), At(5));
+        let told = problems.take_changed().unwrap();
+        assert_eq!(told[0].to_string(), "group g: no commits: not authorized to describe the group (needs DESCRIBE on group g)");
+        problems.failed(scope.clone(), "commits", &code(30), At(9));
+        assert_eq!(problems.take_changed(), None);
+        assert_eq!(problems.all()[0].since, At(5));
+        problems.cleared(scope, "commits");
+        assert_eq!(problems.take_changed(), Some(Vec::new()));
+    }
+
+    #[test]
+    fn unknown_codes_show_the_brokers_text() {
+        let (cause, remedy) = explain(&Scope::Cluster, &code(77));
+        assert_eq!((cause.raw(), remedy), ("Broker: text (77)", None));
+    }
+}
