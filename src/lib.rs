@@ -27,5 +27,7 @@
 pub mod assign;
 pub mod collector;
 pub mod frame;
+pub mod health;
 pub mod kafka;
 pub mod model;
+pub mod monitor;

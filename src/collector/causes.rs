@@ -67,7 +67,9 @@ pub fn of_connection(code: i32, text: &Name) -> (Name, Option<String>) {
         -181 => Some("TLS failed: check security.protocol, ssl.ca.location and the name in the broker's certificate"),
         -193 => Some("check the host name in the bootstrap servers"),
         _ if text.raw().contains("Connection refused") => Some("nothing listens there: check host and port"),
-        _ if text.raw().contains("security.protocol") => Some("check security.protocol: TLS and plaintext ports differ"),
+        _ if text.raw().contains("security.protocol") => {
+            Some("check security.protocol: TLS and plaintext ports differ")
+        }
         _ => None,
     };
     (text.clone(), remedy.map(str::to_owned))
@@ -109,7 +111,10 @@ mod tests {
         let scope = Scope::Group(Name::new("g"));
         problems.failed(scope.clone(), "commits", &code(30), At(5));
         let told = problems.take_changed().unwrap();
-        assert_eq!(told[0].to_string(), "group g: no commits: not authorized to describe the group (needs DESCRIBE on group g)");
+        assert_eq!(
+            told[0].to_string(),
+            "group g: no commits: not authorized to describe the group (needs DESCRIBE on group g)"
+        );
         problems.failed(scope.clone(), "commits", &code(30), At(9));
         assert_eq!(problems.take_changed(), None);
         assert_eq!(problems.all()[0].since, At(5));

@@ -225,9 +225,8 @@ impl Poller {
                     listed.0 = kind;
                 }
                 description.members.sort_by(|a, b| a.id.cmp(&b.id));
-                let stranger = |member: &Member| {
-                    self.subscriptions.get(&name).is_none_or(|known| !known.contains_key(&member.id))
-                };
+                let stranger =
+                    |member: &Member| self.subscriptions.get(&name).is_none_or(|known| !known.contains_key(&member.id));
                 let unknown = description.state == GroupState::Stable && description.members.iter().any(stranger);
                 if unknown && self.kind_of(&name) == GroupKind::Classic && self.asked_all_types() {
                     self.ask_typed(name.clone());
@@ -247,7 +246,8 @@ impl Poller {
                     }
                 }
                 let commits = Commits { topics: offsets.commits };
-                let unchanged = self.known.groups.get(&name).is_some_and(|known| known.commits.as_ref() == Some(&commits));
+                let unchanged =
+                    self.known.groups.get(&name).is_some_and(|known| known.commits.as_ref() == Some(&commits));
                 let news = self.news_of(&name);
                 news.commits = (!unchanged).then_some(commits);
                 news.commits_at = Some(now);

@@ -138,7 +138,8 @@ impl Poller {
             for (topic, values) in std::mem::take(self.fresh.of(spec)) {
                 let count = self.metadata.topics.get(&topic).map_or(0, Vec::len);
                 let known = self.known.offsets.get(&topic);
-                let known = known.and_then(|known| if spec == Spec::Latest { known.end.as_ref() } else { known.start.as_ref() });
+                let known = known
+                    .and_then(|known| if spec == Spec::Latest { known.end.as_ref() } else { known.start.as_ref() });
                 let column = Some(updated(known, count, &values, self.clock.now()));
                 let news = self.news.offsets.entry(topic).or_default();
                 match spec {

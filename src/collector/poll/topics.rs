@@ -39,8 +39,11 @@ impl Poller {
         if topics.is_empty() || !self.due(&Call::Topics, every) {
             return;
         }
-        let asked: Vec<Name> =
-            if self.due(&Call::Topics, TOPICS_EVERY) { topics.into_iter().collect() } else { topics.into_iter().filter(unknown).collect() };
+        let asked: Vec<Name> = if self.due(&Call::Topics, TOPICS_EVERY) {
+            topics.into_iter().collect()
+        } else {
+            topics.into_iter().filter(unknown).collect()
+        };
         let admin = Arc::clone(&self.admin);
         self.ask(Call::Topics, async move {
             let answer = admin.describe_topics(&asked).await;
