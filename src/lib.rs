@@ -31,3 +31,4 @@ pub mod health;
 pub mod kafka;
 pub mod model;
 pub mod monitor;
+pub mod source;
