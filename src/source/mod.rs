@@ -1,6 +1,10 @@
 //! Where frames come from: `live` (a child collector at a cluster), `recording` (a file or pipe), `demo` (a simulated
 //! incident). Whoever consumes a [`Source`] cannot tell which it is.
 
+mod backoff;
+pub mod live;
+pub mod recording;
+
 use tokio::sync::mpsc;
 
 use crate::frame::{Frame, Order};
