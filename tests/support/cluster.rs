@@ -185,7 +185,7 @@ impl Cluster {
 
     /// A broker's process id.
     pub fn broker_pid(&self, id: usize) -> u32 {
-        self.with_broker(id, |broker| broker.pid())
+        self.with_broker(id, Broker::pid)
     }
 
     /// SIGKILL.

@@ -18,7 +18,7 @@ const MISSING: &str = "the tests with a real Kafka need JDK 17 or later and Mave
 
 /// How to run a class of ours.
 pub struct Java {
-    java: PathBuf,
+    program: PathBuf,
     classpath: String,
     archive: PathBuf,
 }
@@ -41,7 +41,7 @@ impl Java {
     }
 
     fn bare(&self, heap_mb: u32, log: &Path) -> Command {
-        let mut command = Command::new(&self.java);
+        let mut command = Command::new(&self.program);
         command
             .arg(format!("-Xmx{heap_mb}m"))
             .args(["-Xss512k", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto"])
@@ -67,7 +67,7 @@ impl Java {
         let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kafka");
         let pom = project.join("pom.xml");
         let lib = home.join("lib");
-        let jars_wanted = hash(&[pom.clone()], "");
+        let jars_wanted = hash(std::slice::from_ref(&pom), "");
         make(&home.join("lib.stamp"), &jars_wanted, || {
             let _ = fs::remove_dir_all(&lib);
             let mut maven = Command::new("mvn");
@@ -93,7 +93,7 @@ impl Java {
         });
 
         let classpath: Vec<_> = std::iter::once(&jar).chain(&jars).map(|path| path.display().to_string()).collect();
-        let java = Self { java, classpath: classpath.join(":"), archive: home.join("classes.jsa") };
+        let java = Self { program: java, classpath: classpath.join(":"), archive: home.join("classes.jsa") };
         make(&home.join("archive.stamp"), &format!("{classes_wanted} {version}"), || java.train(&home));
         java
     }

@@ -2,10 +2,13 @@
 
 // Each test binary uses its own part of this.
 #![allow(dead_code)]
+// A caller writes `json!({…})` where an argument is wanted.
+#![allow(clippy::needless_pass_by_value)]
 // A helper of a test fails by panicking, like the test.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
 mod admin;
+mod apache;
 mod broker;
 mod cluster;
 mod describe;
@@ -18,6 +21,7 @@ mod wait;
 #[allow(unused_imports)]
 pub use self::{
     admin::*,
+    apache::*,
     cluster::{Cluster, ClusterSpec, shared},
     describe::*,
     members::*,
