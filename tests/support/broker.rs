@@ -66,6 +66,8 @@ pub fn properties(
     }
     set("group.streams.initial.rebalance.delay.ms", "0");
     set("group.share.initialize.retry.interval.ms", "1000");
+    set("broker.heartbeat.interval.ms", "1000");
+    set("broker.session.timeout.ms", "6000");
     set("num.io.threads", "4");
     set("num.network.threads", "2");
     set("log.cleaner.dedupe.buffer.size", "2097152");

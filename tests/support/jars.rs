@@ -68,10 +68,13 @@ impl Java {
         let pom = project.join("pom.xml");
         let lib = home.join("lib");
         let jars_wanted = hash(std::slice::from_ref(&pom), "");
-        make(&home.join("lib.stamp"), &jars_wanted, || {
+        make(&lib.join("stamp"), &jars_wanted, || {
             let _ = fs::remove_dir_all(&lib);
             let mut maven = Command::new("mvn");
-            maven.args(["-q", "-B", "-f"]).arg(&pom).arg("dependency:copy-dependencies");
+            maven
+                .args(["-q", "-B", "-Dmaven.wagon.http.retryHandler.count=3", "-f"])
+                .arg(&pom)
+                .arg("dependency:copy-dependencies");
             maven.args(["-DincludeScope=runtime", &format!("-DoutputDirectory={}", lib.display())]);
             run(&mut maven, MISSING);
         });
