@@ -67,6 +67,40 @@ fn consumer_group() {
 }
 
 #[test]
+fn slow_poll_static_restart_and_pattern() {
+    let kafka = shared();
+    kafka.create_topic("slow.a", 2);
+    let spec = GroupSpec::classic("slow", "cooperative-sticky")
+        .topics(&["slow.a"])
+        .max_poll_interval(Duration::from_secs(2))
+        .client_id("x\u{1b}[31m{}");
+    let members = kafka.start_group(&spec, 2);
+    kafka.describe("slow").member("x\u{1b}[31m0");
+    members[0].stall(Duration::from_secs(5));
+    kafka.wait_stable(&spec, 1);
+    kafka.wait_stable(&spec, 2);
+
+    let spec = GroupSpec::classic("static", "range").pattern("slow\\..*").instance("s{}");
+    let mut members = kafka.start_group(&spec, 2);
+    let before = kafka.describe("static");
+    members.remove(0).close();
+    let _back = kafka.join(&spec, 0);
+    wait_until("the static member to be back", DEADLINE, || {
+        let now = kafka.wait_stable(&spec, 2);
+        let (old, new) = (before.member("static-0"), now.member("static-0"));
+        if new.id != old.id && new.assignment == old.assignment { Ok(()) } else { Err(format!("{now:?}")) }
+    });
+
+    let spec = GroupSpec::consumer("pattern").pattern("slow\\.[a-z]");
+    let _members = kafka.start_group(&spec, 1);
+    kafka.create_topic("slow.b", 3);
+    wait_until("the new topic to be owned", DEADLINE, || match kafka.describe("pattern").owned().len() {
+        5 => Ok(()),
+        other => Err(other),
+    });
+}
+
+#[test]
 fn share_group() {
     let kafka = shared();
     kafka.create_topic("share", 3);
@@ -183,6 +217,59 @@ fn three_brokers_killed_stopped_moved() {
     kafka.stop_broker(2);
     kafka.wait_brokers(2);
     assert_eq!(staying.info().failure, None);
+}
+
+#[test]
+fn secured() {
+    let kafka = Cluster::start(&ClusterSpec::one().sasl(&[("ann", "plain-secret")]).tls().acls());
+    kafka.create_topic("t", 2);
+    kafka.add_scram_user("SCRAM-SHA-512", "sam", "scram-secret");
+    let login = |mechanism: &str, module: &str, user: &str, password: &str| {
+        let module = format!("org.apache.kafka.common.security.{module}LoginModule");
+        GroupSpec::consumer(user)
+            .topics(&["t"])
+            .config("bootstrap.servers", &kafka.bootstrap_of("SASL"))
+            .config("security.protocol", "SASL_PLAINTEXT")
+            .config("sasl.mechanism", mechanism)
+            .config("sasl.jaas.config", &format!("{module} required username=\"{user}\" password=\"{password}\";"))
+    };
+    let failure = |spec: &GroupSpec| {
+        let member = kafka.join(spec, 0);
+        wait_until("the member to fail", DEADLINE, || member.info().failure.ok_or("no failure"))
+    };
+    let ann = login("PLAIN", "plain.Plain", "ann", "plain-secret");
+    let sam = login("SCRAM-SHA-512", "scram.Scram", "sam", "scram-secret");
+    let wrong = failure(&login("PLAIN", "plain.Plain", "ann", "wrong"));
+    assert!(wrong.contains("SaslAuthenticationException"), "{wrong}");
+    let denied = failure(&ann);
+    assert!(denied.contains("AuthorizationException"), "{denied}");
+    for user in ["ann", "sam"] {
+        kafka.allow(&format!("User:{user}"), "GROUP", user, "READ");
+        kafka.allow(&format!("User:{user}"), "TOPIC", "t", "READ");
+    }
+    // Rights spread in their own time: until then a member fails, and a new one is needed.
+    for spec in [&ann, &sam] {
+        let _member = wait_until("an allowed member", DEADLINE, || {
+            let member = kafka.join(spec, 0);
+            wait_until("a member in or out", DEADLINE, || {
+                let info = member.info();
+                if info.failure.is_some() || !info.assignment.is_empty() { Ok(()) } else { Err("neither") }
+            });
+            match member.info().failure {
+                None => Ok(member),
+                Some(failure) => Err(failure),
+            }
+        });
+    }
+
+    let ssl = GroupSpec::consumer("ssl")
+        .topics(&["t"])
+        .config("bootstrap.servers", &kafka.bootstrap_of("SSL"))
+        .config("security.protocol", "SSL")
+        .config("ssl.truststore.type", "PEM")
+        .config("ssl.truststore.location", &kafka.certificate().display().to_string());
+    // Past the handshake, TLS without a client certificate is ANONYMOUS, which may do everything here.
+    kafka.start_group(&ssl, 1);
 }
 
 /// Not a test of its own: what `nothing_outlives_a_test` runs in processes of their own.

@@ -4,6 +4,7 @@
 
 use std::{
     fs::{self, File},
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::OnceLock,
@@ -40,8 +41,15 @@ impl Java {
         command
     }
 
+    /// Another program of the JDK.
+    pub fn jdk_tool(&self, name: &str) -> Command {
+        Command::new(self.program.with_file_name(name))
+    }
+
     fn bare(&self, heap_mb: u32, log: &Path) -> Command {
         let mut command = Command::new(&self.program);
+        // Ctrl-C is for the test; this ends because the test does, and not before it has cleaned up.
+        command.process_group(0);
         command
             .arg(format!("-Xmx{heap_mb}m"))
             .args(["-Xss512k", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto"])

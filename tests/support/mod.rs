@@ -16,8 +16,8 @@
 //!
 //! | for | see |
 //! | --- | --- |
-//! | a cluster of one's own: three brokers, properties, listeners, restarts | [`ClusterSpec`], [`Cluster`] |
-//! | topics, records, commits, transactions, ACLs, anything by name | [`Tool`] (a [`Cluster`] dereferences to one) |
+//! | a cluster of one's own: three brokers, properties, SASL, TLS, ACLs, restarts | [`ClusterSpec`], [`Cluster`] |
+//! | topics, records, commits, transactions, rights, anything by name | [`Tool`] (a [`Cluster`] dereferences to one) |
 //! | members: how they are, what they do | [`GroupSpec`], [`Member`] |
 //! | members that crash or stand still: SIGKILL and SIGSTOP of a process of theirs | [`Cluster::process`], [`Tool::kill`] |
 //! | what is true | [`Tool::describe`], [`Tool::commits`], [`Tool::consumer_groups`], [`Tool::dump_log`] |
@@ -45,6 +45,7 @@ mod describe;
 mod jars;
 mod members;
 mod ports;
+mod security;
 mod tool;
 mod wait;
 
