@@ -78,15 +78,16 @@ fn seen(view: &View) -> bool {
 /// Prints a report to stdout, problems of a table and failures to stderr; returns the exit code: 0 when any group
 /// could be read, 1 when the cluster could not, 2 when the configuration is at fault.
 pub fn print(outcome: &Outcome, format: Format) -> anyhow::Result<ExitCode> {
+    let text = match format {
+        Format::Json => serde_json::to_string_pretty(&json::snapshot(outcome))? + "\n",
+        Format::Table => table::snapshot(outcome),
+    };
     let mut out = std::io::stdout().lock();
-    match format {
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut out, &json::snapshot(outcome))?;
-            writeln!(out)?;
-        }
-        Format::Table => write!(out, "{}", table::snapshot(outcome))?,
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // Whoever reads has seen enough: `lagtop snapshot | head`.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+        written => written?,
     }
-    out.flush()?;
     let (code, message) = verdict(outcome);
     if let Some(message) = message {
         writeln!(std::io::stderr(), "lagtop: {message}")?;
