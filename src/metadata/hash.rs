@@ -8,7 +8,6 @@
 //!
 //! A string is its UTF-16 units, then their count as i32.
 
-use uuid::Uuid;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::TopicInput;
@@ -19,21 +18,28 @@ const CHUNK: usize = 8 << 10;
 
 /// `Utils.computeTopicHash` of a topic that exists. (Java gives 0 for one that does not; here there is no input then.)
 pub fn topic_hash(input: &TopicInput) -> i64 {
-    // Each rack is encoded once, however many partitions have a replica there.
+    // Each rack is encoded once, however many partitions have a replica there; and partitions that follow each other
+    // mostly have the same racks, so their part of the stream is copied in one piece.
     let racks: Vec<Vec<u8>> = input.racks().iter().map(encoded_rack).collect();
+    let (mut last, mut piece): (&[u32], Vec<u8>) = (&[], Vec::new());
     let mut hash = Xxh3Default::new();
     let mut bytes = Vec::with_capacity(CHUNK * 2);
     bytes.push(0);
-    let (most, least) = input.id().as_u64_pair();
-    bytes.extend(most.to_le_bytes());
-    bytes.extend(least.to_le_bytes());
+    let (high, low) = input.id().as_u64_pair();
+    bytes.extend(high.to_le_bytes());
+    bytes.extend(low.to_le_bytes());
     put_string(&mut bytes, input.name());
     bytes.extend((input.partition_count() as i32).to_le_bytes());
     for (number, ranks) in (0i32..).zip(input.partitions()) {
         bytes.extend(number.to_le_bytes());
-        for &rank in ranks {
-            bytes.extend_from_slice(&racks[rank as usize]);
+        if ranks != last {
+            piece.clear();
+            for &rank in ranks {
+                piece.extend_from_slice(&racks[rank as usize]);
+            }
+            last = ranks;
         }
+        bytes.extend_from_slice(&piece);
         if bytes.len() >= CHUNK {
             hash.update(&bytes);
             bytes.clear();
@@ -76,6 +82,8 @@ fn put_string(bytes: &mut Vec<u8>, name: &Name) {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
 
     const ID: Uuid = Uuid::from_u128(0x0123_4567_89ab_cdef_fedc_ba98_7654_3210);

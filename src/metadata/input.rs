@@ -31,23 +31,26 @@ impl TopicInput {
     {
         let partitions = partitions.into_iter();
         let expected = partitions.size_hint().0;
-        let mut found = Distinct::default();
+        let mut distinct = Distinct::default();
         let mut ranks: Vec<u32> = Vec::with_capacity(expected * 3);
         let mut ends: Vec<u32> = Vec::with_capacity(expected);
         for partition in partitions {
-            ranks.extend(partition.into_iter().flatten().map(|rack| found.index_of(rack)));
+            ranks.extend(partition.into_iter().flatten().map(|rack| distinct.index_of(rack)));
             ends.push(ranks.len() as u32);
         }
-        let (racks, rank_of) = found.sorted();
+        let (sorted, places) = distinct.sorted();
         for rank in &mut ranks {
-            *rank = rank_of[*rank as usize];
+            *rank = places[*rank as usize];
         }
         let mut start = 0;
         for &end in &ends {
-            ranks[start..end as usize].sort_unstable();
+            let partition = &mut ranks[start..end as usize];
+            if !partition.is_sorted() {
+                partition.sort_unstable();
+            }
             start = end as usize;
         }
-        Self { id, name, racks, ranks, ends }
+        Self { id, name, racks: sorted, ranks, ends }
     }
 
     pub fn id(&self) -> Uuid {
@@ -103,7 +106,9 @@ impl<'a> Distinct<'a> {
 
     fn index_of(&mut self, rack: &'a str) -> u32 {
         if self.racks.len() <= Self::FEW {
-            if let Some(index) = self.racks.iter().position(|&known| known == rack) {
+            // Mostly it is the very same text, which needs no comparing.
+            let same = self.racks.iter().position(|&known| std::ptr::eq(known, rack));
+            if let Some(index) = same.or_else(|| self.racks.iter().position(|&known| known == rack)) {
                 return index as u32;
             }
         } else if let Some(&index) = self.numbers.get(rack) {
@@ -124,11 +129,11 @@ impl<'a> Distinct<'a> {
         let mut racks: Vec<(Name, usize)> =
             self.racks.iter().enumerate().map(|(index, rack)| (Name::new(rack), index)).collect();
         racks.sort_unstable_by(|(a, _), (b, _)| a.cmp_utf16(b));
-        let mut rank_of = vec![0; racks.len()];
-        for (rank, &(_, index)) in (0u32..).zip(&racks) {
-            rank_of[index] = rank;
+        let mut places = vec![0; racks.len()];
+        for (place, &(_, index)) in (0u32..).zip(&racks) {
+            places[index] = place;
         }
-        (racks.into_iter().map(|(rack, _)| rack).collect(), rank_of)
+        (racks.into_iter().map(|(rack, _)| rack).collect(), places)
     }
 }
 

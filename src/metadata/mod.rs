@@ -10,7 +10,7 @@ pub mod changes;
 mod hash;
 mod input;
 
-//pub use brokers::Brokers;
+pub use brokers::Brokers;
 pub use cache::TopicHashes;
 pub use hash::{group_hash, topic_hash};
 pub use input::TopicInput;
