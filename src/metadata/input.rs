@@ -108,7 +108,10 @@ impl<'a> Distinct<'a> {
         if self.racks.len() <= Self::FEW {
             // Mostly it is the very same text, which needs no comparing.
             let same = self.racks.iter().position(|&known| std::ptr::eq(known, rack));
-            if let Some(index) = same.or_else(|| self.racks.iter().position(|&known| known == rack)) {
+            // Racks of one cluster mostly differ in their last character alone.
+            let last = rack.as_bytes().last();
+            let equal = |known: &&str| known.as_bytes().last() == last && *known == rack;
+            if let Some(index) = same.or_else(|| self.racks.iter().position(equal)) {
                 return index as u32;
             }
         } else if let Some(&index) = self.numbers.get(rack) {
