@@ -25,4 +25,5 @@
 //! randomness or I/O in the pure rooms: time is an argument.
 
 pub mod assign;
+pub mod frame;
 pub mod model;

@@ -1,5 +1,19 @@
-//! The facts, plain data: what was observed at a cluster and when. Nobody's opinion lives here.
+//! The facts, plain data: what was observed at a cluster and when. What the facts mean is not said here.
 
+pub mod cluster;
+pub mod group;
 pub mod name;
+pub mod offsets;
+pub mod problem;
+pub mod snapshot;
+pub mod time;
+pub mod topic;
 
+pub use cluster::{Broker, Cluster};
+pub use group::{Description, Evidence, Group, GroupKind, GroupState, Member, TopicPartitions};
 pub use name::Name;
+pub use offsets::{Commit, Commits, PartitionOffsets, TopicOffsets};
+pub use problem::{Problem, Scope};
+pub use snapshot::{Listing, Progress, Snapshot};
+pub use time::{At, Wall};
+pub use topic::{Partition, Presence, Topic};

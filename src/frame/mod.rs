@@ -1,0 +1,67 @@
+//! The stream between a source and the view: what a frame is, how it is written and read.
+//!
+//! A stream is a sequence of frames: `u32` length (big endian, of what follows), `u8` kind, then a MessagePack map
+//! with named fields. The first frame is [`Hello`]. Unknown kinds and unknown fields are skipped, so an older reader
+//! can follow a newer writer of the same [`FORMAT`]. No frame ever carries a secret.
+
+mod codec;
+pub mod order;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{At, Name, Snapshot, Wall};
+
+pub use codec::{Decoder, FrameError, encode};
+pub use order::{Order, Settings};
+
+/// Version of the stream's format; a reader refuses a stream of another one.
+pub const FORMAT: u32 = 1;
+
+/// One entry of the stream.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Frame {
+    Hello(Hello),
+    /// All that is known: replaces everything before it.
+    Full(Stamped<Snapshot>),
+    /// What changed; what is not named is unchanged.
+    Partial(Stamped<Snapshot>),
+    Note(Stamped<Note>),
+}
+
+/// Who writes this stream, of which cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Hello {
+    pub format: u32,
+    /// Version of the program that writes the stream.
+    pub version: String,
+    /// Wall clock of the writer at the stream's time 0.
+    pub started: Wall,
+    /// What the person calls the cluster: the bootstrap servers, or the name of the simulation.
+    pub cluster: Name,
+    /// True: a simulation, no Kafka behind it.
+    pub simulated: bool,
+}
+
+/// A body with the time on the stream's monotonic clock at which it was written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stamped<T> {
+    pub at: At,
+    pub body: T,
+}
+
+/// Something that the person should read, once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    pub level: Level,
+    pub text: Name,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Info,
+    Warning,
+    /// The collector cannot go on: a new one would fail in the same way (usage, configuration).
+    Fatal,
+}

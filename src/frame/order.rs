@@ -1,0 +1,75 @@
+//! Orders: what the parent tells a collector on its stdin, one JSON object a line. The first is the settings, so that
+//! no secret is ever on a command line or in the environment. End of input means stop.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::Name;
+
+/// One order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Must be the first order, and comes once.
+    Settings(Settings),
+    /// New poll interval in milliseconds; 0 switches the timer off (then only `PollNow` polls).
+    Interval(u64),
+    /// The groups on screen: polled at every interval, the others in slices. `None`: all are alike.
+    OnScreen(Option<Vec<Name>>),
+    PollNow,
+    Stop,
+}
+
+/// What a collector is to observe, and how to reach it.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// librdkafka properties, `bootstrap.servers` among them. May hold secrets.
+    pub properties: BTreeMap<String, String>,
+    /// Globs of group ids to watch; empty: all.
+    pub groups: Vec<String>,
+    /// Globs of group ids to leave out; wins over `groups`.
+    pub exclude_groups: Vec<String>,
+    /// Globs of topics whose partitions count; empty: all.
+    pub topics: Vec<String>,
+    /// Poll interval in milliseconds; 0: the timer is off.
+    pub interval_ms: u64,
+}
+
+/// Properties may hold secrets: only their names are shown.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("properties", &self.properties.keys().collect::<Vec<_>>())
+            .field("groups", &self.groups)
+            .field("exclude_groups", &self.exclude_groups)
+            .field("topics", &self.topics)
+            .field("interval_ms", &self.interval_ms)
+            .finish()
+    }
+}
+
+impl Settings {
+    /// What the person calls the cluster.
+    pub fn cluster(&self) -> &str {
+        self.properties.get("bootstrap.servers").map_or("", String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_shows_no_value() {
+        let properties = BTreeMap::from([("sasl.password".to_owned(), "hunter2".to_owned())]);
+        let order = Order::Settings(Settings { properties, ..Settings::default() });
+        let shown = format!("{order:?}");
+        assert!(shown.contains("sasl.password") && !shown.contains("hunter2"), "{shown}");
+        let line = serde_json::to_string(&order).unwrap();
+        assert!(!line.contains('\n'));
+        assert_eq!(serde_json::from_str::<Order>(&line).unwrap(), order);
+    }
+}

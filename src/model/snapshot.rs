@@ -1,0 +1,115 @@
+//! A snapshot: facts as observed, full or partial.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{At, Cluster, Group, Name, Problem, Topic, TopicOffsets};
+
+/// Facts as observed. In a *partial* snapshot what is not named is unchanged: a missing map entry, a `None`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Snapshot {
+    pub cluster: Option<Cluster>,
+    pub listing: Option<Listing>,
+    pub progress: Option<Progress>,
+    pub topics: BTreeMap<Name, Topic>,
+    pub offsets: BTreeMap<Name, TopicOffsets>,
+    /// Selected groups only.
+    pub groups: BTreeMap<Name, Group>,
+    /// Groups that were there and are no longer listed (partial snapshots only).
+    pub gone_groups: Vec<Name>,
+    /// All problems as of now; replaces the earlier list.
+    pub problems: Option<Vec<Problem>>,
+}
+
+/// The list of groups, of which only the selected ones become [`Group`]s.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Listing {
+    pub observed_at: At,
+    /// Groups of every kind in the cluster.
+    pub total: usize,
+    /// False: a broker did not answer, there may be more.
+    pub complete: bool,
+}
+
+/// How far the collector has come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Progress {
+    /// Finished polls.
+    pub polls: u64,
+    /// Every selected group was asked for at least once, and answered or failed.
+    pub all_seen: bool,
+    /// Poll interval in milliseconds.
+    pub interval_ms: u64,
+    /// How long the last poll took, in milliseconds.
+    pub took_ms: u64,
+}
+
+impl Snapshot {
+    /// Takes over everything that `newer` names. Used to fold partial snapshots into the known facts, and to merge
+    /// partial snapshots that wait for a slow reader.
+    pub fn apply(&mut self, newer: Snapshot) {
+        let Snapshot { cluster, listing, progress, topics, offsets, groups, gone_groups, problems } = newer;
+        replace(&mut self.cluster, cluster);
+        replace(&mut self.listing, listing);
+        replace(&mut self.progress, progress);
+        replace(&mut self.problems, problems);
+        self.topics.extend(topics);
+        self.offsets.extend(offsets);
+        for name in gone_groups {
+            self.groups.remove(&name);
+            if !self.gone_groups.contains(&name) {
+                self.gone_groups.push(name);
+            }
+        }
+        for (name, group) in groups {
+            self.gone_groups.retain(|gone| *gone != name);
+            let known = self.groups.entry(name).or_default();
+            known.kind = group.kind;
+            replace(&mut known.listed_state, group.listed_state);
+            replace(&mut known.description, group.description);
+            replace(&mut known.commits, group.commits);
+        }
+    }
+}
+
+fn replace<T>(known: &mut Option<T>, newer: Option<T>) {
+    if newer.is_some() {
+        *known = newer;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Commits, Description, GroupKind};
+
+    fn with_group(name: &str, group: Group) -> Snapshot {
+        Snapshot { groups: BTreeMap::from([(Name::new(name), group)]), ..Snapshot::default() }
+    }
+
+    #[test]
+    fn what_a_partial_snapshot_does_not_name_is_unchanged() {
+        let mut known = with_group("a", Group { description: Some(Description::default()), ..Group::default() });
+        known.apply(with_group(
+            "a",
+            Group { kind: GroupKind::Classic, commits: Some(Commits::default()), ..Group::default() },
+        ));
+        let group = &known.groups["a"];
+        assert!(group.description.is_some() && group.commits.is_some());
+        assert_eq!(group.kind, GroupKind::Classic);
+    }
+
+    #[test]
+    fn a_gone_group_leaves_and_may_come_back() {
+        let mut known = with_group("a", Group::default());
+        known.apply(Snapshot { gone_groups: vec![Name::new("a")], ..Snapshot::default() });
+        assert!(known.groups.is_empty());
+        assert_eq!(known.gone_groups, vec![Name::new("a")]);
+        known.apply(with_group("a", Group::default()));
+        assert!(known.groups.contains_key("a") && known.gone_groups.is_empty());
+    }
+}
