@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::assignment::Assignment;
 use super::input::GroupInput;
-use super::{lag_based, range};
+use super::{lag_based, range, roundrobin, server_range, uniform};
 
 /// Who can use an assignor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +23,12 @@ pub enum Protocol {
 pub enum Assignor {
     /// `org.apache.kafka.clients.consumer.RangeAssignor`.
     Range,
+    /// `org.apache.kafka.clients.consumer.RoundRobinAssignor`.
+    RoundRobin,
+    /// `org.apache.kafka.coordinator.group.assignor.UniformAssignor`.
+    Uniform,
+    /// `org.apache.kafka.coordinator.group.assignor.RangeAssignor`.
+    ServerRange,
     /// KAFKA-5337; not part of Kafka.
     LagBased,
 }
@@ -37,12 +43,15 @@ pub enum AssignError {
 }
 
 impl Assignor {
-    pub const ALL: [Self; 2] = [Self::LagBased, Self::Range];
+    pub const ALL: [Self; 5] = [Self::LagBased, Self::Range, Self::RoundRobin, Self::Uniform, Self::ServerRange];
 
     /// The name on screen and on the command line; unique.
     pub fn name(self) -> &'static str {
         match self {
             Self::Range => "range",
+            Self::RoundRobin => "roundrobin",
+            Self::Uniform => "uniform",
+            Self::ServerRange => "server-range",
             Self::LagBased => "lag-based",
         }
     }
@@ -50,7 +59,8 @@ impl Assignor {
     /// The protocols whose groups can run it.
     pub fn protocols(self) -> &'static [Protocol] {
         match self {
-            Self::Range | Self::LagBased => &[Protocol::Classic],
+            Self::Range | Self::RoundRobin | Self::LagBased => &[Protocol::Classic],
+            Self::Uniform | Self::ServerRange => &[Protocol::Consumer],
         }
     }
 
@@ -62,7 +72,7 @@ impl Assignor {
     /// True when its result depends on the order of a Java hash table, so that another run of the same group may differ
     /// in who gets which partition (not in how many).
     pub fn depends_on_hash_order(self) -> bool {
-        false
+        self == Self::Uniform
     }
 
     /// Runs it.
@@ -72,6 +82,9 @@ impl Assignor {
     pub fn assign(self, group: &GroupInput) -> Result<Assignment, AssignError> {
         match self {
             Self::Range => Ok(range::assign(group)),
+            Self::RoundRobin => roundrobin::assign(group),
+            Self::Uniform => uniform::assign_as_coordinator(group),
+            Self::ServerRange => server_range::assign(group),
             Self::LagBased => Ok(lag_based::assign(group)),
         }
     }

@@ -34,6 +34,11 @@ impl Flat {
         (tp.partition < end - first).then(|| first + tp.partition)
     }
 
+    /// The numbers of a topic's partitions.
+    pub(super) fn of_topic(&self, topic: u32) -> std::ops::Range<u32> {
+        self.base[topic as usize]..self.base[topic as usize + 1]
+    }
+
     /// The topic of a partition's number.
     pub(super) fn topic(&self, number: u32) -> u32 {
         self.topic[number as usize]

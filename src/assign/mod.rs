@@ -12,10 +12,15 @@ pub mod assignment;
 pub mod assignor;
 mod flat;
 pub mod input;
+pub mod java_hash;
 pub mod lag_based;
 pub mod metrics;
 pub mod moves;
 pub mod range;
+pub mod roundrobin;
+pub mod server_range;
+pub mod uniform;
+pub mod uniform_heterogeneous;
 
 pub use assignment::Assignment;
 pub use assignor::{AssignError, Assignor, Protocol};

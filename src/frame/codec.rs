@@ -19,7 +19,9 @@ const NOTE: u8 = 5;
 pub enum FrameError {
     #[error("this is not a stream of lagtop frames: it begins with \"{0}\"")]
     NotAStream(String),
-    #[error("the stream has format {found}, this lagtop reads format {FORMAT}: use a lagtop of the writer's version ({version})")]
+    #[error(
+        "the stream has format {found}, this lagtop reads format {FORMAT}: use a lagtop of the writer's version ({version})"
+    )]
     Format { found: u32, version: String },
     #[error("damaged frame at byte {at}: {cause}")]
     Damaged { at: u64, cause: String },
@@ -115,9 +117,8 @@ impl Decoder {
     }
 
     fn read<T: DeserializeOwned>(&self, payload: &[u8]) -> Result<T, FrameError> {
-        rmp_serde::from_slice(payload).map_err(|error| {
-            if self.greeted { self.damaged(&error.to_string()) } else { self.not_a_stream() }
-        })
+        rmp_serde::from_slice(payload)
+            .map_err(|error| if self.greeted { self.damaged(&error.to_string()) } else { self.not_a_stream() })
     }
 
     fn position(&self) -> u64 {

@@ -10,6 +10,7 @@
 mod classic;
 mod group;
 mod lag_based;
+mod server;
 
 use std::env;
 use std::fs;
@@ -25,14 +26,14 @@ type Check = fn(&Value) -> Result<(), String>;
 const SUBJECTS: [(&str, Option<Check>); 12] = [
     ("assignor_cooperative-sticky.jsonl", None),
     ("assignor_range.jsonl", Some(classic::range)),
-    ("assignor_roundrobin.jsonl", None),
+    ("assignor_roundrobin.jsonl", Some(classic::roundrobin)),
     ("assignor_sticky.jsonl", None),
     ("consumer_protocol.jsonl", None),
     ("coordinator_records.jsonl", None),
     ("group_hash.jsonl", None),
     ("lag_based.jsonl", Some(lag_based::check)),
-    ("server_range.jsonl", None),
-    ("server_uniform.jsonl", None),
+    ("server_range.jsonl", Some(server::range)),
+    ("server_uniform.jsonl", Some(server::uniform)),
     ("share_simple.jsonl", None),
     ("topic_hash.jsonl", None),
 ];
