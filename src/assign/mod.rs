@@ -10,6 +10,7 @@
 
 pub mod assignment;
 pub mod assignor;
+pub mod cooperative_sticky;
 mod flat;
 pub mod input;
 pub mod java_hash;
@@ -19,6 +20,7 @@ pub mod moves;
 pub mod range;
 pub mod roundrobin;
 pub mod server_range;
+pub mod sticky;
 pub mod uniform;
 pub mod uniform_heterogeneous;
 

@@ -11,6 +11,7 @@ mod classic;
 mod group;
 mod lag_based;
 mod server;
+mod sticky;
 
 use std::env;
 use std::fs;
@@ -24,10 +25,10 @@ type Check = fn(&Value) -> Result<(), String>;
 
 /// Every file that may be there, and what checks its cases: `None` while that part is not built.
 const SUBJECTS: [(&str, Option<Check>); 12] = [
-    ("assignor_cooperative-sticky.jsonl", None),
+    ("assignor_cooperative-sticky.jsonl", Some(sticky::cooperative)),
     ("assignor_range.jsonl", Some(classic::range)),
     ("assignor_roundrobin.jsonl", Some(classic::roundrobin)),
-    ("assignor_sticky.jsonl", None),
+    ("assignor_sticky.jsonl", Some(sticky::sticky)),
     ("consumer_protocol.jsonl", None),
     ("coordinator_records.jsonl", None),
     ("group_hash.jsonl", None),
