@@ -10,6 +10,8 @@
 mod classic;
 mod group;
 mod lag_based;
+mod server;
+mod sticky;
 
 use std::env;
 use std::fs;
@@ -23,16 +25,16 @@ type Check = fn(&Value) -> Result<(), String>;
 
 /// Every file that may be there, and what checks its cases: `None` while that part is not built.
 const SUBJECTS: [(&str, Option<Check>); 12] = [
-    ("assignor_cooperative-sticky.jsonl", None),
+    ("assignor_cooperative-sticky.jsonl", Some(sticky::cooperative)),
     ("assignor_range.jsonl", Some(classic::range)),
-    ("assignor_roundrobin.jsonl", None),
-    ("assignor_sticky.jsonl", None),
+    ("assignor_roundrobin.jsonl", Some(classic::roundrobin)),
+    ("assignor_sticky.jsonl", Some(sticky::sticky)),
     ("consumer_protocol.jsonl", None),
     ("coordinator_records.jsonl", None),
     ("group_hash.jsonl", None),
     ("lag_based.jsonl", Some(lag_based::check)),
-    ("server_range.jsonl", None),
-    ("server_uniform.jsonl", None),
+    ("server_range.jsonl", Some(server::range)),
+    ("server_uniform.jsonl", Some(server::uniform)),
     ("share_simple.jsonl", None),
     ("topic_hash.jsonl", None),
 ];
