@@ -228,6 +228,7 @@ unsafe fn description(
             assignor: assignor.filter(|assignor| !assignor.is_empty()),
             coordinator,
             members,
+            ..Description::default()
         };
         Ok((protocol(rd::rd_kafka_ConsumerGroupDescription_type(row)), description))
     }

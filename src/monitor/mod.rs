@@ -80,6 +80,7 @@ impl Monitor {
                 self.facts.apply(body);
                 self.refresh(at, &touched);
             }
+            Frame::Event(_) => {}
             Frame::Note(Stamped { body, .. }) => match body.level {
                 Level::Fatal => self.view.feed = Feed::Failed { cause: body.text },
                 Level::Warning => tracing::warn!("{}", body.text),
