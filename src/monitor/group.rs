@@ -39,6 +39,10 @@ pub fn build(
         evidence: description.evidence,
         assignor: description.assignor.clone(),
         coordinator: description.coordinator,
+        epoch: description.epoch,
+        assignment_epoch: description.assignment_epoch,
+        stored_hash: description.stored_hash,
+        log_gap: description.log_gap,
         described_at: group.described_at,
         commits_at: group.commits_at,
         idle: members.iter().filter(|member| member.partitions.as_ref().is_some_and(Vec::is_empty)).count(),
@@ -195,6 +199,7 @@ fn members(description: &Description, partitions: &mut [PartitionView]) -> Vec<M
             totals,
             idle: None,
             reconciling: reconciling(member),
+            log: member.log.clone(),
         }
     };
     description.members.iter().enumerate().map(member).collect()
