@@ -59,6 +59,8 @@ pub async fn observe(mut source: Source, mut monitor: Monitor, timeout: Duration
         // One poll was not enough: the first one is made unasked.
         if view.progress.polls > polls {
             polls = view.progress.polls;
+            // The log may need a moment; a poll costs the cluster something.
+            tokio::time::sleep(Duration::from_millis(100)).await;
             let _ = source.orders.send(Order::PollNow).await;
         }
     }
