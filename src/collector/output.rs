@@ -124,7 +124,8 @@ impl Shared {
                 return Some(frame);
             }
             if queue.dropped > 0 {
-                let text = format!("{} events were dropped, since nobody read the stream", std::mem::take(&mut queue.dropped));
+                let text =
+                    format!("{} events were dropped, since nobody read the stream", std::mem::take(&mut queue.dropped));
                 let body = Note { level: Level::Warning, text: Name::from(text) };
                 return Some(Frame::Note(Stamped { at: queue.newest, body }));
             }

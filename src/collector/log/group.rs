@@ -179,9 +179,10 @@ impl LogGroup {
                         who.assignor = value.server_assignor;
                         who.rebalance_timeout_ms = value.rebalance_timeout_ms;
                         let classic = value.classic_member_metadata;
-                        let speaks_classic = |classic: &crate::kafka::records::consumer_group::ClassicMemberMetadata| {
-                            classic.session_timeout_ms > 0 || !classic.supported_protocols.is_empty()
-                        };
+                        let speaks_classic =
+                            |classic: &crate::kafka::records::consumer_group::ClassicMemberMetadata| {
+                                classic.session_timeout_ms > 0 || !classic.supported_protocols.is_empty()
+                            };
                         member.classic_protocol = classic.as_ref().is_some_and(speaks_classic);
                         who.session_timeout_ms =
                             classic.filter(|_| member.classic_protocol).map(|classic| classic.session_timeout_ms);
@@ -233,10 +234,7 @@ impl LogGroup {
                 self.member(&key.member_id).target = Some(by_id(&value.topic_partitions));
                 None
             }
-            (
-                Key::StreamsGroupTargetAssignmentMember(key),
-                Some(Value::StreamsGroupTargetAssignmentMember(value)),
-            ) => {
+            (Key::StreamsGroupTargetAssignmentMember(key), Some(Value::StreamsGroupTargetAssignmentMember(value))) => {
                 self.member(&key.member_id).target_tasks = Some(Tasks {
                     active: tasks(&value.active_tasks),
                     standby: tasks(&value.standby_tasks),
@@ -321,17 +319,14 @@ impl LogGroup {
             commits.remove(&partition);
         }
         match (before.map(|before| before.offset), to) {
-            (Some(from), Some(to)) if to < from => {
-                Some(What::CommitBack { topic: topic.clone(), partition, from, to })
-            }
+            (Some(from), Some(to)) if to < from => Some(What::CommitBack { topic: topic.clone(), partition, from, to }),
             _ => None,
         }
     }
 
     fn generation(&mut self, value: GroupMetadataValue, around: &Surroundings<'_>) -> What {
         let consumers = matches!(value.protocol_type.raw(), "consumer" | "");
-        self.kind =
-            if consumers { GroupKind::Classic } else { GroupKind::Other(value.protocol_type.clone()) };
+        self.kind = if consumers { GroupKind::Classic } else { GroupKind::Other(value.protocol_type.clone()) };
         let before = self.classic.take().unwrap_or_default();
         let mut joined_from = BTreeMap::new();
         let mut members = Vec::with_capacity(value.members.len());

@@ -130,12 +130,7 @@ impl LogState {
         self.dirty.insert(name.clone());
         if let Some(what) = what {
             let gone = what == What::GroupGone;
-            self.events.push(Event {
-                group: name.clone(),
-                wall: at.wall,
-                log: (at.partition, at.offset),
-                what,
-            });
+            self.events.push(Event { group: name.clone(), wall: at.wall, log: (at.partition, at.offset), what });
             // Commits may outlive it in the log until their own tombstones come.
             if gone && self.groups.get(name).is_some_and(|group| group.committed().topics.is_empty()) {
                 self.groups.remove(name);

@@ -101,7 +101,8 @@ impl LogGroup {
         } else {
             member.target.as_ref().map(|held| names.named(held))
         };
-        let subscription = if streams { self.topology.as_ref().map(|_| self.topology_topics()) } else { self.subscribed(who) };
+        let subscription =
+            if streams { self.topology.as_ref().map(|_| self.topology_topics()) } else { self.subscribed(who) };
         Member {
             id: who.id.clone(),
             instance_id: who.instance_id.clone(),

@@ -30,7 +30,9 @@ pub fn plan(bounds: &BTreeMap<i32, (i64, i64)>, history: History, since: &BTreeM
     }
     let mut from: BTreeMap<i32, i64> = bounds
         .iter()
-        .map(|(partition, (start, end))| (*partition, since.get(partition).copied().unwrap_or(*end).clamp(*start, *end)))
+        .map(|(partition, (start, end))| {
+            (*partition, since.get(partition).copied().unwrap_or(*end).clamp(*start, *end))
+        })
         .collect();
     let wanted: i64 = from.iter().map(|(partition, first)| bounds[partition].1 - first).sum();
     if wanted > LONGEST {

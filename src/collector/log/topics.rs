@@ -60,7 +60,9 @@ mod tests {
         let id = Uuid::from_u64_pair(0x1a2b_3c4d_0000_0000, 1);
         let mut names = TopicNames::default();
         assert_eq!(names.name(&TopicRef::Id(id)).raw(), "topic 1a2b3c4d (deleted)");
-        assert!(names.learn(id, &"t".into()) && !names.learn(id, &"t".into()) && !names.learn(Uuid::nil(), &"u".into()));
+        assert!(
+            names.learn(id, &"t".into()) && !names.learn(id, &"t".into()) && !names.learn(Uuid::nil(), &"u".into())
+        );
         let held = Held::from([
             (TopicRef::Id(id), vec![2, 0]),
             (TopicRef::Named("t".into()), vec![1]),

@@ -128,11 +128,8 @@ impl Poller {
         self.connected();
         self.unlisted.retain(|name, _| !self.listed.contains_key(name));
         self.track();
-        self.news.listing = Some(Listing {
-            observed_at: self.clock.now(),
-            total: self.total(),
-            complete: self.listing_complete,
-        });
+        self.news.listing =
+            Some(Listing { observed_at: self.clock.now(), total: self.total(), complete: self.listing_complete });
     }
 
     fn take_rebalancing(&mut self, answer: Result<GroupList, CallError>) {

@@ -130,9 +130,11 @@ impl Poller {
     /// Groups of every kind that are known.
     pub(super) fn total(&self) -> usize {
         let unlisted = self.unlisted.len();
-        let logged = self.tail.state.kinds().filter(|(name, _)| {
-            !self.listed.contains_key(*name) && !self.unlisted.contains_key(*name)
-        });
+        let logged = self
+            .tail
+            .state
+            .kinds()
+            .filter(|(name, _)| !self.listed.contains_key(*name) && !self.unlisted.contains_key(*name));
         self.listed.len() + unlisted + logged.count()
     }
 
@@ -140,7 +142,8 @@ impl Poller {
     pub(super) fn track(&mut self) {
         let logged = self.tail.state.kinds().map(|(name, _)| name);
         let names = self.listed.keys().chain(self.unlisted.keys()).chain(logged);
-        let selected: std::collections::BTreeSet<Name> = names.filter(|name| self.selection.group(name)).cloned().collect();
+        let selected: std::collections::BTreeSet<Name> =
+            names.filter(|name| self.selection.group(name)).cloned().collect();
         for name in &selected {
             let kind = self.kind_of(name);
             let seen = matches!(kind, GroupKind::ShareOrStreams);
@@ -151,12 +154,7 @@ impl Poller {
             news.kind = kind;
             news.listed_state = listed_state;
         }
-        let gone: Vec<Name> = self
-            .tracked
-            .keys()
-            .filter(|name| !selected.contains(*name))
-            .cloned()
-            .collect();
+        let gone: Vec<Name> = self.tracked.keys().filter(|name| !selected.contains(*name)).cloned().collect();
         for name in gone {
             self.tracked.remove(&name);
             self.subscriptions.remove(&name);

@@ -223,6 +223,8 @@ impl Poller {
         self.known.listing.or(self.news.listing).is_some()
             && (self.asked.contains_key(&Call::Typed(None)) || self.tail.is_caught_up())
             && self.tail.is_settled()
+            && !self.tail.state.has_news()
+            && self.ends_are_known()
             && !self.in_flight.iter().any(|call| !matches!(call, Call::Cluster))
             && self.tracked.values().all(|tracked| tracked.seen)
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures::future::join_all;
 
-use super::answer::{Answer, Call};
 use super::Poller;
+use super::answer::{Answer, Call};
 use crate::collector::causes;
 use crate::collector::log::{LogState, start};
 use crate::frame::order::{History, LogMode, Settings};
@@ -50,7 +50,16 @@ pub struct LogStart {
 
 impl Tail {
     pub fn new(settings: Settings, client: Client) -> Self {
-        Self { settings, client, state: LogState::default(), groups: None, shares: None, refused: None, shares_refused: false, missing: false }
+        Self {
+            settings,
+            client,
+            state: LogState::default(),
+            groups: None,
+            shares: None,
+            refused: None,
+            shares_refused: false,
+            missing: false,
+        }
     }
 
     pub fn is_on(&self) -> bool {
@@ -133,8 +142,7 @@ impl Poller {
     }
 
     fn ask_start(&mut self, log: Log) {
-        let (admin, client, history) =
-            (Arc::clone(&self.admin), self.tail.client.clone(), self.tail.settings.history);
+        let (admin, client, history) = (Arc::clone(&self.admin), self.tail.client.clone(), self.tail.settings.history);
         let topics: Vec<Name> = self.metadata.topics.keys().take(NAMED).cloned().collect();
         // What a share group has done is kept for ever and is never history.
         let history = if log == Log::Shares { History::All } else { history };
@@ -340,8 +348,10 @@ async fn find_start(
     let partitions: Vec<(Name, i32)> = (0..count as i32).map(|partition| (topic.clone(), partition)).collect();
     let starts = offsets(admin, &partitions, Spec::Earliest).await?;
     let ends = offsets(admin, &partitions, Spec::Latest).await?;
-    let bounds: BTreeMap<i32, (i64, i64)> =
-        starts.into_iter().filter_map(|(partition, start)| Some((partition, (start, *ends.get(&partition)?)))).collect();
+    let bounds: BTreeMap<i32, (i64, i64)> = starts
+        .into_iter()
+        .filter_map(|(partition, start)| Some((partition, (start, *ends.get(&partition)?))))
+        .collect();
     if bounds.len() < count {
         return Err(CallError::Timeout);
     }
@@ -358,11 +368,7 @@ async fn find_start(
     Ok(Some(LogStart { plan: start::plan(&bounds, history, &since), ids }))
 }
 
-async fn offsets(
-    admin: &Admin,
-    partitions: &[(Name, i32)],
-    spec: Spec,
-) -> Result<BTreeMap<i32, i64>, CallError> {
+async fn offsets(admin: &Admin, partitions: &[(Name, i32)], spec: Spec) -> Result<BTreeMap<i32, i64>, CallError> {
     let answer = admin.list_offsets(partitions, spec, Isolation::ReadUncommitted).await?;
     answer.into_iter().map(|((_, partition), offset)| Ok((partition, offset?))).collect()
 }

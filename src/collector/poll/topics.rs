@@ -10,7 +10,7 @@ use crate::model::{Broker, Cluster, Group, Name, Presence, Scope, Topic};
 
 impl Poller {
     /// The topics that some selected group commits to, owns, shall own or subscribes to.
-    fn topics_of_interest(&self) -> BTreeSet<Name> {
+    pub(super) fn topics_of_interest(&self) -> BTreeSet<Name> {
         let groups = self.tracked.keys().flat_map(|name| [self.known.groups.get(name), self.news.groups.get(name)]);
         let mut topics = BTreeSet::new();
         for group in groups.flatten() {
