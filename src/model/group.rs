@@ -150,4 +150,12 @@ pub struct Member {
     pub assignment: Option<TopicPartitions>,
     /// KIP-848: what it shall hold.
     pub target: Option<TopicPartitions>,
+    /// How many partitions it holds of topics that were not selected: those are left out of the rest.
+    #[serde(skip_serializing_if = "is_none")]
+    pub elsewhere: usize,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
