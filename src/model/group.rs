@@ -192,6 +192,14 @@ pub struct Member {
     /// What only the log tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<Box<MemberLog>>,
+    /// How many partitions it holds of topics that were not selected: those are left out of the rest.
+    #[serde(skip_serializing_if = "is_none")]
+    pub elsewhere: usize,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What only the coordinator log tells of a member.

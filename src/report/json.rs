@@ -1,5 +1,5 @@
-//! The snapshot as JSON, schema 1; documented in docs/snapshot-json.md. Names are raw text here: JSON escapes them its
-//! own way.
+//! The snapshot as JSON, schema 1; documented in docs/snapshot-json.md. Names are raw text here: they are escaped as JSON
+//! does, bidi and C1 controls too.
 
 // The names are the schema's.
 #![allow(clippy::struct_field_names)]
@@ -93,6 +93,8 @@ struct Member {
     subscription: Option<Vec<Name>>,
     /// `null`: cannot be decoded (another protocol type).
     partitions: Option<Vec<TopicPartition>>,
+    /// How many more it holds, of topics that were not selected.
+    elsewhere: usize,
     #[serde(flatten)]
     totals: Totals,
     /// Why it holds nothing.
@@ -249,6 +251,7 @@ fn member_row(member: &MemberView, group: &GroupView) -> Member {
         rack: member.rack.clone(),
         subscription: member.subscription.clone(),
         partitions: member.partitions.as_ref().map(held),
+        elsewhere: member.elsewhere,
         totals: totals(&member.totals),
         idle: member.idle.map(|reason| reason.to_string()),
         reconciling: member.reconciling,

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
 use crate::frame::Order;
-use crate::model::Name;
+use crate::model::{Name, name};
 use crate::monitor::Monitor;
 use crate::monitor::view::{Feed, View};
 use crate::source::{Input, Source};
@@ -81,7 +81,7 @@ fn seen(view: &View) -> bool {
 /// could be read, 1 when the cluster could not, 2 when the configuration is at fault.
 pub fn print(outcome: &Outcome, format: Format) -> anyhow::Result<ExitCode> {
     let text = match format {
-        Format::Json => serde_json::to_string_pretty(&json::snapshot(outcome))? + "\n",
+        Format::Json => name::safe_json(&serde_json::to_string_pretty(&json::snapshot(outcome))?).into_owned() + "\n",
         Format::Table => table::snapshot(outcome),
     };
     let mut out = std::io::stdout().lock();

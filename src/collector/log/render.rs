@@ -113,6 +113,7 @@ impl LogGroup {
             joined_from: None,
             assignment: Some(current.as_ref().map(named).unwrap_or_default()),
             target,
+            elsewhere: 0,
             log: Some(Box::new(MemberLog {
                 epoch: current.as_ref().map(|current| current.epoch),
                 pending_revocation: current.as_ref().map(|current| names.named(&current.pending)).unwrap_or_default(),
@@ -208,6 +209,7 @@ fn classic_row(member: &EventMember, classic: &Classic, foreign: bool) -> Member
         joined_from: classic.joined_from.get(&member.id).copied(),
         assignment: if foreign { None } else { Some(member.held.clone().unwrap_or_default()) },
         target: None,
+        elsewhere: 0,
         log: Some(Box::new(MemberLog {
             rebalance_timeout_ms: member.rebalance_timeout_ms,
             session_timeout_ms: member.session_timeout_ms,

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use super::answer::{Answer, Call};
 use super::{DENIED_EVERY, LISTING_EVERY, LISTING_WITH_LOG_EVERY, METADATA_EVERY, Poller, SLICE, TYPED_EVERY};
-use crate::collector::causes;
 use crate::collector::log::generation_of;
+use crate::collector::{Selection, causes};
 use crate::kafka::records::consumer_protocol::Subscription;
 use crate::kafka::{CallError, GroupOffsets, Protocol, TypedName};
-use crate::model::{Commits, Description, Group, GroupKind, GroupState, Member, Name, Scope};
+use crate::model::{Commits, Description, Group, GroupKind, GroupState, Member, Name, Scope, TopicPartitions};
 
 /// Subscriptions of a classic group's members, by member id: a member's subscription never changes without a new
 /// JoinGroup, but the id stays, so they are read again with the members.
@@ -261,6 +261,7 @@ impl Poller {
                     listed.0 = kind;
                 }
                 description.members.sort_by(|a, b| a.id.cmp(&b.id));
+                leave_out(&mut description, &self.selection);
                 let stranger =
                     |member: &Member| self.subscriptions.get(&name).is_none_or(|known| !known.contains_key(&member.id));
                 let unknown = description.state == GroupState::Stable && description.members.iter().any(stranger);
@@ -281,7 +282,8 @@ impl Poller {
                         self.problems.set(scope, "commits of some partitions", cause, remedy, now);
                     }
                 }
-                let commits = Commits { topics: offsets.commits };
+                let mut commits = Commits { topics: offsets.commits };
+                commits.topics.retain(|topic, _| self.selection.topic(topic));
                 let unchanged =
                     self.known.groups.get(&name).is_some_and(|known| known.commits.as_ref() == Some(&commits));
                 let news = self.news_of(&name);
@@ -325,6 +327,19 @@ impl Poller {
         if !unchanged {
             news.description = Some(description);
         }
+    }
+}
+
+/// What members hold of topics that were not selected becomes a count.
+pub(super) fn leave_out(description: &mut Description, selection: &Selection) {
+    let selected = |topics: &mut TopicPartitions| {
+        let all: usize = topics.values().map(Vec::len).sum();
+        topics.retain(|topic, _| selection.topic(topic));
+        all - topics.values().map(Vec::len).sum::<usize>()
+    };
+    for member in &mut description.members {
+        member.target.as_mut().map(selected);
+        member.elsewhere = member.assignment.as_mut().map_or(0, selected);
     }
 }
 

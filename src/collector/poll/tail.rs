@@ -9,6 +9,7 @@ use futures::future::join_all;
 
 use super::Poller;
 use super::answer::{Answer, Call};
+use super::groups::leave_out;
 use crate::collector::causes;
 use crate::collector::log::{LogState, start};
 use crate::frame::order::{History, LogMode, Settings};
@@ -236,7 +237,9 @@ impl Poller {
                 continue;
             }
             let facts = self.tail.state.facts(&group, self.listed_state(&group));
-            let Some((mut description, commits)) = facts else { continue };
+            let Some((mut description, mut commits)) = facts else { continue };
+            leave_out(&mut description, &self.selection);
+            commits.topics.retain(|topic, _| self.selection.topic(topic));
             if description.assignor.is_none() && !description.members.is_empty() {
                 description.assignor = self.assignors.get(&group).cloned();
             }
