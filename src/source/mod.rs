@@ -1,6 +1,8 @@
 //! Where frames come from: `live` (a child collector at a cluster), `recording` (a file or pipe), `demo` (a simulated
 //! incident). Whoever consumes a [`Source`] cannot tell which it is.
 
+pub mod demo;
+
 use tokio::sync::mpsc;
 
 use crate::frame::{Frame, Order};
