@@ -122,7 +122,7 @@ pub const TOPICS: &[TopicRole] = &[
         name: "payments",
         rates: &[1200, 600, 640, 580, 620, 600],
         kept: 20_000_000,
-        rush: Some(Rush { every: 900, from: 0, lasts: 420, partitions: &[0], rate: 5500 }),
+        rush: Some(Rush { every: 900, from: 0, lasts: 420, partitions: &[0], rate: 6000 }),
     },
     TopicRole {
         name: "orders",
@@ -178,7 +178,7 @@ pub const GROUPS: &[GroupRole] = &[
     GroupRole {
         name: "billing",
         topics: &["payments"],
-        begins: &[&[Lag(820_000), Lag(12_000), Lag(4_000), Lag(9_000), Lag(21_000), Lag(2_500)]],
+        begins: &[&[Lag(420_000), Lag(1_200), Lag(400), Lag(900), Lag(2_100), Lag(250)]],
         members: 8,
         client: "pay",
         net: 3,
