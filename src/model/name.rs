@@ -6,7 +6,7 @@
 
 use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -79,8 +79,11 @@ pub fn safe(raw: &str) -> Cow<'_, str> {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             c if !is_unsafe(c) => out.push(c),
-            c if u32::from(c) < 0x100 => out.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            c => {
+                let code = u32::from(c);
+                // Writing to a string cannot fail.
+                let _ = if code < 0x100 { write!(out, "\\x{code:02x}") } else { write!(out, "\\u{{{code:x}}}") };
+            }
         }
     }
     Cow::Owned(out)

@@ -1,7 +1,10 @@
 //! Where frames come from: `live` (a child collector at a cluster), `recording` (a file or pipe), `demo` (a simulated
 //! incident). Whoever consumes a [`Source`] cannot tell which it is.
 
+mod backoff;
 pub mod demo;
+pub mod live;
+pub mod recording;
 
 use tokio::sync::mpsc;
 
@@ -9,6 +12,8 @@ use crate::frame::{Frame, Order};
 use crate::model::{At, Name};
 
 /// What a source says.
+// A few a second: not worth a box.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
     /// Times in frames ascend over the whole life of a source, also when a collector was replaced by a new one.

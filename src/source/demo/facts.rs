@@ -90,6 +90,7 @@ fn description(group: &Group, topics: &[Topic], place: usize) -> Description {
         assignor: told.then(|| Name::new(group.role.assignor)),
         coordinator: Some((place % RACKS.len()) as i32 + 1),
         members,
+        ..Description::default()
     }
 }
 

@@ -1,0 +1,88 @@
+//! What each command does, and the exit code: 0 done, 1 failed at run time, 2 usage or configuration.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio::sync::mpsc;
+use tracing_subscriber::EnvFilter;
+
+use super::args::{Args, Collect, Command, Log, Snapshot};
+use super::settings::{UsageError, launch, preferences, settings};
+use crate::monitor::Monitor;
+use crate::source::live;
+use crate::{collector, report};
+
+/// Runs what was asked for.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.command {
+        Some(Command::Collect(collect)) => run_collect(&collect),
+        Some(Command::Snapshot(snapshot)) => run_snapshot(&snapshot),
+        _ => Err(UsageError::Other("not built yet".into()).into()),
+    }
+}
+
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all().build().context("starting the async runtime")
+}
+
+fn run_snapshot(args: &Snapshot) -> anyhow::Result<ExitCode> {
+    log_to_file(&args.log)?;
+    let launch = launch(&args.cluster, &args.watch, Duration::ZERO)?;
+    let runtime = runtime()?;
+    let outcome = runtime.block_on(async {
+        let source = live::start(launch);
+        report::observe(source, Monitor::new(preferences(args.watch.assume_reset)), args.timeout).await
+    });
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    report::print(&outcome, args.format.into())
+}
+
+fn run_collect(args: &Collect) -> anyhow::Result<ExitCode> {
+    // stdout is the stream; the log goes to stderr, which a parent reads.
+    let filter = EnvFilter::try_from_env("LAGTOP_LOG").unwrap_or_else(|_| EnvFilter::new("warn,librdkafka=error"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(io::stderr).init();
+    no_core_dump();
+    let (settings, orders) = if args.orders {
+        // The parent decides what Ctrl-C and Ctrl-Z mean; both reach the whole foreground process group.
+        let ignored = Arc::new(AtomicBool::new(false));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTSTP] {
+            signal_hook::flag::register(signal, Arc::clone(&ignored)).context("ignoring signals")?;
+        }
+        collector::read_orders(BufReader::new(io::stdin())).map_err(|error| UsageError::Other(format!("{error:#}")))?
+    } else {
+        let interval = args.watch.interval.unwrap_or_default();
+        let (settings, _) = settings(&args.cluster, &args.watch, interval)?;
+        // Nobody gives orders: the sender must outlive the run.
+        let (sender, receiver) = mpsc::channel(1);
+        std::mem::forget(sender);
+        (settings, receiver)
+    };
+    let runtime = runtime()?;
+    let outcome = runtime.block_on(collector::run(settings, orders, io::stdout()));
+    runtime.shutdown_timeout(Duration::from_millis(200));
+    outcome.map(|()| ExitCode::SUCCESS)
+}
+
+/// librdkafka may abort (confluentinc/librdkafka#4605): a core file would hold secrets.
+fn no_core_dump() {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    if let Err(error) = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) }) {
+        tracing::warn!("core dumps cannot be switched off: {error}");
+    }
+}
+
+fn log_to_file(log: &Log) -> anyhow::Result<()> {
+    let Some(path) = &log.log_file else { return Ok(()) };
+    let file = File::options().create(true).append(true).open(path);
+    let file =
+        file.map_err(|error| UsageError::Other(format!("the log file {} cannot be written: {error}", path.display())))?;
+    let filter = EnvFilter::try_from_env("LAGTOP_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(Arc::new(file)).init();
+    Ok(())
+}
