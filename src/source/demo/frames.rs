@@ -1,12 +1,13 @@
 //! The frames of a simulated cluster: what a collector would write that polls it. Pure; time is an argument.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::cast::CLUSTER;
 use super::simulation::Simulation;
+use super::{Options, Selected};
 use crate::frame::{FORMAT, Frame, Hello, Stamped};
-use crate::model::{At, Cluster, Group, Name, Progress, Snapshot, Topic, TopicOffsets, Wall};
+use crate::model::{At, Cluster, Group, Name, Progress, Scope, Snapshot, Topic, TopicOffsets, Wall};
 
 /// As the live collector does it.
 const FULL_EVERY: Duration = Duration::from_secs(300);
@@ -16,6 +17,8 @@ const STARTS_EVERY: Duration = Duration::from_secs(30);
 /// A simulated cluster under observation.
 pub struct Frames {
     simulation: Simulation,
+    groups: Option<Selected>,
+    topics: Option<Selected>,
     /// Poll interval in milliseconds, as the frames tell it.
     pub interval_ms: u64,
     /// Everything told so far.
@@ -26,9 +29,17 @@ pub struct Frames {
 }
 
 impl Frames {
-    pub fn new(seed: u64, interval_ms: u64) -> Self {
-        let (simulation, known) = (Simulation::new(seed), Snapshot::default());
-        Self { simulation, interval_ms, known, at: At::default(), polls: 0, last_full: None }
+    pub fn new(options: Options) -> Self {
+        Self {
+            simulation: Simulation::new(options.seed),
+            groups: options.groups,
+            topics: options.topics,
+            interval_ms: super::millis(options.interval),
+            known: Snapshot::default(),
+            at: At::default(),
+            polls: 0,
+            last_full: None,
+        }
     }
 
     /// The first frame; `started` is the wall clock at time 0.
@@ -47,7 +58,7 @@ impl Frames {
     pub fn poll(&mut self, at: At) -> Frame {
         self.simulation.advance(at.since(self.at));
         self.at = self.at.max(at);
-        let mut news = news(&self.known, self.simulation.snapshot(self.at));
+        let mut news = news(&self.known, self.selected(self.simulation.snapshot(self.at)));
         self.polls += 1;
         news.progress = Some(Progress { polls: self.polls, all_seen: true, interval_ms: self.interval_ms, took_ms: 0 });
         self.known.apply(news.clone());
@@ -56,6 +67,20 @@ impl Frames {
             return Frame::Full(Stamped { at: self.at, body: self.known.clone() });
         }
         Frame::Partial(Stamped { at: self.at, body: news })
+    }
+
+    /// The selected groups, and the selected ones of their topics.
+    fn selected(&self, mut seen: Snapshot) -> Snapshot {
+        let has = |selected: &Option<Selected>, name: &Name| selected.as_ref().is_none_or(|selected| selected(name));
+        seen.groups.retain(|name, _| has(&self.groups, name));
+        if let Some(problems) = &mut seen.problems {
+            problems.retain(|problem| !matches!(&problem.scope, Scope::Group(name) if !has(&self.groups, name)));
+        }
+        let committed = seen.groups.values().filter_map(|group| group.commits.as_ref());
+        let read: BTreeSet<Name> = committed.flat_map(|commits| commits.topics.keys().cloned()).collect();
+        seen.topics.retain(|name, _| read.contains(name) && has(&self.topics, name));
+        seen.offsets.retain(|name, _| read.contains(name) && has(&self.topics, name));
+        seen
     }
 }
 

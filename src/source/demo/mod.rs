@@ -15,6 +15,7 @@ mod simulation;
 mod tests;
 mod topic;
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::mpsc;
@@ -22,7 +23,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::{Input, Source};
 use crate::frame::Order;
-use crate::model::{At, Wall};
+use crate::model::{At, Name, Wall};
 
 pub use frames::Frames;
 pub use simulation::Simulation;
@@ -30,17 +31,24 @@ pub use simulation::Simulation;
 /// The simulation's step.
 const TICK: Duration = Duration::from_millis(250);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether a group or topic is to be told of.
+pub type Selected = Arc<dyn Fn(&Name) -> bool + Send + Sync>;
+
+#[derive(Clone)]
 pub struct Options {
     /// Time from poll to poll; zero: only when ordered.
     pub interval: Duration,
     /// Of ids, offsets and the unevenness of the producers; the story is the same.
     pub seed: u64,
+    /// The groups to watch; `None`: all.
+    pub groups: Option<Selected>,
+    /// The topics whose partitions count; `None`: all.
+    pub topics: Option<Selected>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { interval: Duration::from_secs(2), seed: 1 }
+        Self { interval: Duration::from_secs(2), seed: 1, groups: None, topics: None }
     }
 }
 
@@ -56,7 +64,7 @@ pub fn start(options: Options) -> Source {
 async fn run(options: Options, reader: mpsc::Sender<Input>, mut orders: mpsc::Receiver<Order>) {
     let began = Instant::now();
     let mut interval = options.interval;
-    let mut frames = Frames::new(options.seed, millis(interval));
+    let mut frames = Frames::new(options);
     if reader.send(Input::Frame(Frames::hello(wall_now()))).await.is_err() {
         return;
     }

@@ -13,6 +13,10 @@ use crate::monitor::{Monitor, Preferences};
 
 const POLL: u64 = 2000;
 
+fn frames(seed: u64) -> Frames {
+    Frames::new(Options { seed, interval: Duration::from_millis(POLL), ..Options::default() })
+}
+
 /// A demo that was watched from its beginning, poll by poll.
 struct Watched {
     frames: Frames,
@@ -24,7 +28,7 @@ impl Watched {
     fn new() -> Self {
         let mut monitor = Monitor::new(Preferences::default());
         monitor.fold(Frames::hello(Wall(1_700_000_000_000)));
-        let mut watched = Self { frames: Frames::new(1, POLL), monitor, now: 0 };
+        let mut watched = Self { frames: frames(1), monitor, now: 0 };
         watched.poll();
         watched
     }
@@ -58,13 +62,13 @@ fn facts(frame: &Frame) -> &Snapshot {
 
 #[test]
 fn the_same_steps_give_the_same_frames() {
-    let frames = |seed| {
-        let mut frames = Frames::new(seed, POLL);
+    let watch = |seed| {
+        let mut frames = frames(seed);
         (0..150).map(|poll| frames.poll(At(poll * POLL))).collect::<Vec<_>>()
     };
-    let first = frames(7);
-    assert_eq!(first, frames(7));
-    assert_ne!(first, frames(8));
+    let first = watch(7);
+    assert_eq!(first, watch(7));
+    assert_ne!(first, watch(8));
 }
 
 #[test]
@@ -79,7 +83,7 @@ fn steps_may_be_cut_in_any_way() {
 
 #[test]
 fn partial_frames_add_up_to_what_is_there() {
-    let (mut frames, mut simulation) = (Frames::new(1, POLL), Simulation::new(1));
+    let (mut frames, mut simulation) = (frames(1), Simulation::new(1));
     let (mut known, mut partial) = (Snapshot::default(), 0);
     for poll in 0..200 {
         let at = At(poll * POLL);
@@ -283,7 +287,7 @@ fn a_static_member_restarts_without_a_rebalance() {
 
 #[test]
 fn the_story_goes_on_for_hours() {
-    let mut watched = Watched { frames: Frames::new(1, POLL), ..Watched::new() };
+    let mut watched = Watched { frames: frames(1), ..Watched::new() };
     watched.frames.poll(At(4 * 3_600_000));
     watched.now = 4 * 3_600_000 + POLL;
     let view = watched.at(4 * 3600 + 10);
@@ -296,6 +300,25 @@ fn the_story_goes_on_for_hours() {
     for group in &view.groups {
         assert_eq!(group.totals.expired, usize::from(group.id.raw() == "ledger-export"), "{}", group.id);
     }
+}
+
+#[test]
+fn only_what_is_selected_is_told() {
+    let groups: Selected = Arc::new(|name| name.raw().starts_with(['p', 'b']));
+    let mut frames = Frames::new(Options { groups: Some(groups), ..Options::default() });
+    let frame = frames.poll(At(0));
+    let told = facts(&frame);
+    assert!(told.groups.keys().map(Name::raw).eq(["billing", "payroll"]));
+    assert!(told.topics.keys().chain(told.offsets.keys()).map(Name::raw).eq(["payments", "payments"]));
+    assert_eq!(told.problems.as_ref().map(Vec::len), Some(2));
+    assert_eq!(told.listing.map(|listing| listing.total), Some(GROUPS.len()));
+    let topics: Selected = Arc::new(|name| name.raw() != "payments");
+    let frame = Frames::new(Options { topics: Some(topics), ..Options::default() }).poll(At(0));
+    let told = facts(&frame);
+    assert_eq!(
+        (told.groups.len(), told.topics.len(), told.offsets.len()),
+        (GROUPS.len(), TOPICS.len(), TOPICS.len() - 1)
+    );
 }
 
 #[test]
@@ -319,7 +342,7 @@ fn the_tables_are_sound() {
 
 #[tokio::test]
 async fn a_started_demo_honours_orders() {
-    let mut source = start(Options { interval: Duration::ZERO, seed: 1 });
+    let mut source = start(Options { interval: Duration::ZERO, ..Options::default() });
     let Some(Input::Frame(Frame::Hello(hello))) = source.inputs.recv().await else { panic!("no hello") };
     assert!(hello.simulated && hello.cluster == Name::new("demo"));
     let Some(Input::Frame(Frame::Full(first))) = source.inputs.recv().await else { panic!("no facts") };
