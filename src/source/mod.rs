@@ -2,6 +2,7 @@
 //! incident). Whoever consumes a [`Source`] cannot tell which it is.
 
 mod backoff;
+pub mod demo;
 pub mod live;
 pub mod recording;
 
