@@ -11,10 +11,10 @@ use anyhow::Context;
 use tokio::sync::mpsc;
 use tracing_subscriber::EnvFilter;
 
-use super::args::{Args, Collect, Command, Log, Snapshot};
+use super::args::{Args, Collect, Command, Log, Snapshot, Watch};
 use super::settings::{UsageError, launch, preferences, settings};
 use crate::monitor::Monitor;
-use crate::source::live;
+use crate::source::{Source, demo, live};
 use crate::{collector, report};
 
 /// Runs what was asked for.
@@ -33,14 +33,31 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 
 fn run_snapshot(args: &Snapshot) -> anyhow::Result<ExitCode> {
     log_to_file(&args.log)?;
-    let launch = launch(&args.cluster, &args.watch, Duration::ZERO)?;
+    let start: Box<dyn FnOnce() -> Source> = if args.demo {
+        let options = demo_options(&args.watch, Duration::ZERO)?;
+        Box::new(|| demo::start(options))
+    } else {
+        let launch = launch(&args.cluster, &args.watch, Duration::ZERO)?;
+        Box::new(|| live::start(launch))
+    };
     let runtime = runtime()?;
     let outcome = runtime.block_on(async {
-        let source = live::start(launch);
+        let source = start();
         report::observe(source, Monitor::new(preferences(args.watch.assume_reset)), args.timeout).await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
     report::print(&outcome, args.format.into())
+}
+
+fn demo_options(watch: &Watch, interval: Duration) -> Result<demo::Options, UsageError> {
+    let selection = Arc::new(watch.selection()?);
+    let (groups, topics) = (Arc::clone(&selection), selection);
+    Ok(demo::Options {
+        interval,
+        groups: Some(Arc::new(move |group| groups.group(group))),
+        topics: Some(Arc::new(move |topic| topics.topic(topic))),
+        ..demo::Options::default()
+    })
 }
 
 fn run_collect(args: &Collect) -> anyhow::Result<ExitCode> {

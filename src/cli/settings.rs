@@ -59,8 +59,20 @@ pub fn settings(cluster: &Cluster, watch: &Watch, interval: Duration) -> Result<
         },
         history: watch.log_history.unwrap_or_default(),
     };
-    Selection::new(&settings)?;
+    watch.selection()?;
     Ok((settings, hide))
+}
+
+impl Watch {
+    /// The groups and topics that were asked for.
+    pub fn selection(&self) -> Result<Selection, PatternError> {
+        Selection::new(&Settings {
+            groups: self.groups.clone(),
+            exclude_groups: self.exclude_groups.clone(),
+            topics: self.topics.clone(),
+            ..Settings::default()
+        })
+    }
 }
 
 /// How to start a collector for these arguments. `interval` zero: polls only when told to.

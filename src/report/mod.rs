@@ -35,7 +35,6 @@ pub enum Format {
 /// Watches a source until every selected group was seen, or `timeout` has passed.
 pub async fn observe(mut source: Source, mut monitor: Monitor, timeout: Duration) -> Outcome {
     let deadline = Instant::now() + timeout;
-    let mut complete = false;
     let mut polls = 0;
     while let Ok(Some(input)) = tokio::time::timeout_at(deadline, source.inputs.recv()).await {
         match input {
@@ -43,7 +42,6 @@ pub async fn observe(mut source: Source, mut monitor: Monitor, timeout: Duration
             Input::Interrupted { at, cause } => monitor.interrupted(at, cause),
             Input::Ended { failure } => {
                 monitor.ended(failure);
-                complete = seen(&monitor.view());
                 break;
             }
         }
@@ -52,8 +50,7 @@ pub async fn observe(mut source: Source, mut monitor: Monitor, timeout: Duration
         if matches!(view.feed, Feed::Failed { .. }) {
             break;
         }
-        complete = seen(&view) && !monitor.unconfirmed_past_end();
-        if complete {
+        if view.progress.all_seen && !monitor.unconfirmed_past_end() {
             break;
         }
         // One poll was not enough: the first one is made unasked.
@@ -65,16 +62,18 @@ pub async fn observe(mut source: Source, mut monitor: Monitor, timeout: Duration
         }
     }
     let _ = source.orders.send(Order::Stop).await;
-    Outcome { view: monitor.view(), taken_at: SystemTime::now(), complete }
+    let view = monitor.view();
+    Outcome { complete: is_complete(&view), view, taken_at: SystemTime::now() }
 }
 
-fn seen(view: &View) -> bool {
-    let asked = |group: &crate::monitor::view::GroupView| {
+/// Every selected group was asked for and answered; `all_seen` alone is also true of one that failed.
+fn is_complete(view: &View) -> bool {
+    let answered = |group: &crate::monitor::view::GroupView| {
         !group.kind.is_consumer() || (group.described_at.is_some() && group.commits_at.is_some())
     };
     view.progress.all_seen
         && view.listing.is_some_and(|listing| listing.complete)
-        && view.groups.iter().all(|group| asked(group))
+        && view.groups.iter().all(|group| answered(group))
 }
 
 /// Prints a report to stdout, problems of a table and failures to stderr; returns the exit code: 0 when any group
