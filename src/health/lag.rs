@@ -19,8 +19,8 @@ pub struct PartitionFacts {
     pub end: Option<(i64, At)>,
     /// The commit was past the end in the poll before, too (with the same or an earlier commit).
     pub past_end_before: bool,
-    /// Set for a share group, which commits nothing: how far it has read, if that is known.
-    pub share: Option<Option<SharePartition>>,
+    /// Set for a share group, which commits nothing: how far it has read (nothing in it: not known).
+    pub share: Option<SharePartition>,
 }
 
 /// The lag of one partition, in records.
@@ -62,7 +62,7 @@ impl PartitionLag {
         }
         let Some((end, read_at)) = facts.end else { return Self::Unknown };
         if let Some(share) = facts.share {
-            return share.and_then(|share| share.backlog(end)).map_or(Self::Unknown, Self::Backlog);
+            return share.backlog(end).map_or(Self::Unknown, Self::Backlog);
         }
         let Some(commit) = facts.commit else {
             return Self::NoCommit { held: facts.start.map(|start| distance(start, end)) };
@@ -248,14 +248,13 @@ mod tests {
 
     #[test]
     fn a_share_groups_backlog_is_the_brokers() {
-        let share = |start, done| Some(Some(SharePartition { start, done }));
+        let share = |start, done| Some(SharePartition { start, done });
         let base = facts(0, None, 100);
         for (share, expected) in [
             (share(Some(40), Some(10)), PartitionLag::Backlog(50)),
             (share(Some(100), Some(0)), PartitionLag::Backlog(0)),
             (share(None, Some(0)), PartitionLag::Unknown),
             (share(Some(40), None), PartitionLag::Unknown),
-            (Some(None), PartitionLag::Unknown),
         ] {
             assert_eq!(lag(&PartitionFacts { share, ..base }), expected);
         }

@@ -210,19 +210,16 @@ impl Reader {
 
     fn take_error(&mut self, error: &KafkaError) -> Result<(), Closed> {
         use rdkafka::types::RDKafkaErrorCode as Code;
-        match error.rdkafka_error_code() {
-            Some(code @ (Code::TopicAuthorizationFailed | Code::GroupAuthorizationFailed)) => {
-                self.flush()?;
-                let failed = CallError::Code { code: code as i32, text: Name::from(code.to_string()) };
-                self.tell(Message::Failed(failed))?;
-                Err(Closed)
-            }
-            // A broker that is gone for now: the client goes on trying.
-            _ => {
-                tracing::debug!("{}: {error}", self.log.topic());
-                Ok(())
-            }
+        let code = error.rdkafka_error_code();
+        if let Some(code @ (Code::TopicAuthorizationFailed | Code::GroupAuthorizationFailed)) = code {
+            self.flush()?;
+            let failed = CallError::Code { code: code as i32, text: Name::from(code.to_string()) };
+            self.tell(Message::Failed(failed))?;
+            return Err(Closed);
         }
+        // A broker that is gone for now: the client goes on trying.
+        tracing::debug!("{}: {error}", self.log.topic());
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<(), Closed> {

@@ -101,7 +101,8 @@ pub fn safe_json(text: &str) -> Cow<'_, str> {
     for c in text.chars() {
         if unsafe_here(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04x}"));
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
             }
         } else {
             out.push(c);

@@ -161,9 +161,9 @@ fn partitions(
 }
 
 /// Share groups commit nothing: their progress is the share coordinator's.
-fn share_facts(group: &Group, topic: &Name, partition: i32) -> Option<Option<SharePartition>> {
+fn share_facts(group: &Group, topic: &Name, partition: i32) -> Option<SharePartition> {
     let shared = || group.share.as_ref()?.topics.get(topic)?.get(&partition).copied();
-    (group.kind == GroupKind::Share).then(shared)
+    (group.kind == GroupKind::Share).then(|| shared().unwrap_or_default())
 }
 
 /// A commit that is ahead of its end, and whether it was ahead of an end that was read earlier, too.

@@ -394,7 +394,9 @@ fn classic_member(member: MemberMetadata, subscription: Option<Subscription>, co
         for topic in assignment.assigned_partitions {
             held.entry(topic.topic).or_default().extend(topic.partitions);
         }
-        held.values_mut().for_each(|numbers| numbers.sort_unstable());
+        for numbers in held.values_mut() {
+            numbers.sort_unstable();
+        }
         held
     });
     let (subscription, rack) = match subscription {

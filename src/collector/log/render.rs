@@ -94,7 +94,7 @@ impl LogGroup {
 
     fn modern_row(&self, member: &LogMember, names: &TopicNames) -> Member {
         let LogMember { who, current, .. } = member;
-        let named = |current: &Current| names.named(&current.held);
+        let held = |current: &Current| names.named(&current.held);
         let streams = self.kind == GroupKind::Streams;
         let target = if streams {
             member.target_tasks.as_ref().map(|tasks| names.named(&self.topics_of(&tasks.active)))
@@ -111,7 +111,7 @@ impl LogGroup {
             rack: who.rack.clone(),
             subscription,
             joined_from: None,
-            assignment: Some(current.as_ref().map(named).unwrap_or_default()),
+            assignment: Some(current.as_ref().map(held).unwrap_or_default()),
             target,
             elsewhere: 0,
             log: Some(Box::new(MemberLog {
