@@ -240,7 +240,7 @@ impl Poller {
             let Some((mut description, mut commits)) = facts else { continue };
             leave_out(&mut description, &self.selection);
             commits.topics.retain(|topic, _| self.selection.topic(topic));
-            if description.assignor.is_none() && !description.members.is_empty() {
+            if description.assignor.is_none() && self.kind_of(&group) == GroupKind::Consumer {
                 description.assignor = self.assignors.get(&group).cloned();
             }
             let (kind, now) = (self.kind_of(&group), self.clock.now());
