@@ -32,3 +32,4 @@ pub mod kafka;
 pub mod model;
 pub mod monitor;
 pub mod source;
+pub mod tui;
