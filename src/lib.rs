@@ -30,6 +30,7 @@ pub mod collector;
 pub mod frame;
 pub mod health;
 pub mod kafka;
+pub mod metadata;
 pub mod model;
 pub mod monitor;
 pub mod report;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::assignment::Assignment;
 use super::input::GroupInput;
-use super::{lag_based, range};
+use super::{cooperative_sticky, lag_based, range, roundrobin, server_range, sticky, uniform};
 
 /// Who can use an assignor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +23,16 @@ pub enum Protocol {
 pub enum Assignor {
     /// `org.apache.kafka.clients.consumer.RangeAssignor`.
     Range,
+    /// `org.apache.kafka.clients.consumer.RoundRobinAssignor`.
+    RoundRobin,
+    /// `org.apache.kafka.clients.consumer.StickyAssignor`.
+    Sticky,
+    /// `org.apache.kafka.clients.consumer.CooperativeStickyAssignor`, after all the rebalances that it needs.
+    CooperativeSticky,
+    /// `org.apache.kafka.coordinator.group.assignor.UniformAssignor`.
+    Uniform,
+    /// `org.apache.kafka.coordinator.group.assignor.RangeAssignor`.
+    ServerRange,
     /// KAFKA-5337; not part of Kafka.
     LagBased,
 }
@@ -37,12 +47,25 @@ pub enum AssignError {
 }
 
 impl Assignor {
-    pub const ALL: [Self; 2] = [Self::LagBased, Self::Range];
+    pub const ALL: [Self; 7] = [
+        Self::LagBased,
+        Self::Range,
+        Self::RoundRobin,
+        Self::Sticky,
+        Self::CooperativeSticky,
+        Self::Uniform,
+        Self::ServerRange,
+    ];
 
     /// The name on screen and on the command line; unique.
     pub fn name(self) -> &'static str {
         match self {
             Self::Range => "range",
+            Self::RoundRobin => "roundrobin",
+            Self::Sticky => "sticky",
+            Self::CooperativeSticky => "cooperative-sticky",
+            Self::Uniform => "uniform",
+            Self::ServerRange => "server-range",
             Self::LagBased => "lag-based",
         }
     }
@@ -50,7 +73,10 @@ impl Assignor {
     /// The protocols whose groups can run it.
     pub fn protocols(self) -> &'static [Protocol] {
         match self {
-            Self::Range | Self::LagBased => &[Protocol::Classic],
+            Self::Range | Self::RoundRobin | Self::Sticky | Self::CooperativeSticky | Self::LagBased => {
+                &[Protocol::Classic]
+            }
+            Self::Uniform | Self::ServerRange => &[Protocol::Consumer],
         }
     }
 
@@ -62,7 +88,7 @@ impl Assignor {
     /// True when its result depends on the order of a Java hash table, so that another run of the same group may differ
     /// in who gets which partition (not in how many).
     pub fn depends_on_hash_order(self) -> bool {
-        false
+        matches!(self, Self::Uniform | Self::Sticky | Self::CooperativeSticky)
     }
 
     /// Runs it.
@@ -72,6 +98,11 @@ impl Assignor {
     pub fn assign(self, group: &GroupInput) -> Result<Assignment, AssignError> {
         match self {
             Self::Range => Ok(range::assign(group)),
+            Self::RoundRobin => roundrobin::assign(group),
+            Self::Sticky => sticky::assign(group),
+            Self::CooperativeSticky => cooperative_sticky::assign(group),
+            Self::Uniform => uniform::assign_as_coordinator(group),
+            Self::ServerRange => server_range::assign(group),
             Self::LagBased => Ok(lag_based::assign(group)),
         }
     }

@@ -60,15 +60,13 @@ pub fn settings(cluster: &Cluster, watch: &Watch, interval: Duration) -> Result<
 /// How to start a collector for these arguments. `interval` zero: polls only when told to.
 pub fn launch(cluster: &Cluster, watch: &Watch, interval: Duration) -> Result<Launch, UsageError> {
     let (settings, hide) = settings(cluster, watch, interval)?;
-    let mut command = match &cluster.collector {
-        Some(typed) => shlex::split(typed)
-            .filter(|words| !words.is_empty())
-            .ok_or_else(|| UsageError::Collector(safe(typed).into_owned()))?,
-        None => {
-            let own = std::env::current_exe();
-            let own = own.map_err(|error| UsageError::Other(format!("lagtop cannot find its own program: {error}")))?;
-            vec![own.to_string_lossy().into_owned()]
-        }
+    let mut command = if let Some(typed) = &cluster.collector {
+        let words = shlex::split(typed).filter(|words| !words.is_empty());
+        words.ok_or_else(|| UsageError::Collector(safe(typed).into_owned()))?
+    } else {
+        let own = std::env::current_exe();
+        let own = own.map_err(|error| UsageError::Other(format!("lagtop cannot find its own program: {error}")))?;
+        vec![own.to_string_lossy().into_owned()]
     };
     command.extend(["collect".to_owned(), "--orders".to_owned()]);
     Ok(Launch { command, hide, settings })

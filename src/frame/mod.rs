@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{At, Name, Snapshot, Wall};
+use crate::model::{At, Event, Name, Snapshot, Wall};
 
 pub use codec::{Decoder, FrameError, encode};
 pub use order::{Order, Settings};
@@ -27,6 +27,8 @@ pub enum Frame {
     Full(Stamped<Snapshot>),
     /// What changed; what is not named is unchanged.
     Partial(Stamped<Snapshot>),
+    /// Something that happened at a known place of the coordinator log.
+    Event(Stamped<Event>),
     Note(Stamped<Note>),
 }
 

@@ -264,7 +264,9 @@ unsafe fn partitions_of(assignment: *const rd::rd_kafka_MemberAssignment_t) -> O
     for element in unsafe { elements(rd::rd_kafka_MemberAssignment_partitions(assignment)) } {
         out.entry(name(element.topic).unwrap_or_default()).or_default().push(element.partition);
     }
-    out.values_mut().for_each(|partitions| partitions.sort_unstable());
+    for partitions in out.values_mut() {
+        partitions.sort_unstable();
+    }
     Some(out)
 }
 

@@ -1,6 +1,9 @@
 //! The snapshot as JSON, schema 1; documented in docs/snapshot-json.md. Names are raw text here: they are escaped as JSON
 //! does, bidi and C1 controls too.
 
+// The names are the schema's.
+#![allow(clippy::struct_field_names)]
+
 use serde::Serialize;
 
 use super::Outcome;

@@ -229,6 +229,10 @@ fn moved(frame: Frame, offset: At) -> Frame {
             snapshot.shift(shift);
             Frame::Partial(snapshot)
         }
+        Frame::Event(mut event) => {
+            event.at = event.at.plus(shift);
+            Frame::Event(event)
+        }
         Frame::Note(mut note) => {
             note.at = note.at.plus(shift);
             Frame::Note(note)

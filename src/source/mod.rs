@@ -11,6 +11,8 @@ use crate::frame::{Frame, Order};
 use crate::model::{At, Name};
 
 /// What a source says.
+// A few a second: not worth a box.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
     /// Times in frames ascend over the whole life of a source, also when a collector was replaced by a new one.

@@ -94,6 +94,7 @@ fn time_of(frame: &Frame) -> Option<At> {
     match frame {
         Frame::Hello(_) => None,
         Frame::Full(snapshot) | Frame::Partial(snapshot) => Some(snapshot.at),
+        Frame::Event(event) => Some(event.at),
         Frame::Note(note) => Some(note.at),
     }
 }

@@ -41,7 +41,7 @@ impl Poller {
             }
             Answer::Typed(group, names, error) => {
                 self.in_flight.remove(&Call::Typed(group.clone()));
-                self.take_typed(group.as_ref(), names, error);
+                self.take_typed(group.as_ref(), names, error.as_ref());
             }
             Answer::Metadata(answer) => {
                 self.in_flight.remove(&Call::Metadata);

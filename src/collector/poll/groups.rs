@@ -140,8 +140,8 @@ impl Poller {
         }
     }
 
-    pub(super) fn take_typed(&mut self, asked: Option<&Name>, names: Vec<TypedName>, error: Option<CallError>) {
-        if let Some(error) = &error {
+    pub(super) fn take_typed(&mut self, asked: Option<&Name>, names: Vec<TypedName>, error: Option<&CallError>) {
+        if let Some(error) = error {
             tracing::warn!("the old list of groups is not complete: {error}");
         }
         if asked.is_none() {
