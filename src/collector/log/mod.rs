@@ -30,8 +30,10 @@ pub struct LogState {
     shares_caught_up: BTreeSet<i32>,
     pub names: TopicNames,
     events: Vec<Event>,
-    /// Groups that changed since they were last told.
+    /// Groups whose members, state or epochs changed since they were last told.
     dirty: BTreeSet<Name>,
+    /// Groups that committed since: told with a poll alone, which reads the log ends after them.
+    committed: BTreeSet<Name>,
     /// The whole log was read: nothing lies before.
     pub from_beginning: bool,
 }
@@ -127,7 +129,8 @@ impl LogState {
         let group = self.groups.entry(name.clone()).or_insert_with(|| LogGroup { seeded, ..LogGroup::default() });
         let around = Surroundings { names: &self.names, end, wall: at.wall };
         let what = group.apply(key, value, &around);
-        self.dirty.insert(name.clone());
+        let commit = matches!(key, Key::OffsetCommit(_) | Key::LegacyOffsetCommit(_));
+        if commit { &mut self.committed } else { &mut self.dirty }.insert(name.clone());
         if let Some(what) = what {
             let gone = what == What::GroupGone;
             self.events.push(Event { group: name.clone(), wall: at.wall, log: (at.partition, at.offset), what });
@@ -154,7 +157,7 @@ impl LogState {
             }
             _ => _ = known.remove(&partition),
         }
-        self.dirty.insert(place.group.clone());
+        self.committed.insert(place.group.clone());
     }
 
     /// What happened since the last call, in the order of each log partition.
@@ -162,11 +165,18 @@ impl LogState {
         std::mem::take(&mut self.events)
     }
 
-    /// Groups that changed since the last call.
-    pub fn take_dirty(&mut self) -> BTreeSet<Name> {
-        std::mem::take(&mut self.dirty)
+    /// Groups whose members, state or epochs changed since the last call; with `commits`, also those that committed.
+    pub fn take_dirty(&mut self, commits: bool) -> BTreeSet<Name> {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        if commits {
+            dirty.append(&mut self.committed);
+        } else {
+            self.committed.extend(dirty.iter().cloned());
+        }
+        dirty
     }
 
+    /// Something that is passed on at once.
     pub fn has_news(&self) -> bool {
         !self.dirty.is_empty() || !self.events.is_empty()
     }

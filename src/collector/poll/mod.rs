@@ -151,12 +151,11 @@ impl Poller {
         self.wait(|call| matches!(call, Call::Rebalancing | Call::Held), PATIENCE).await;
         self.ask_groups(forced);
         self.wait(|call| matches!(call, Call::Group(_)), patience).await;
-        self.tell_log();
+        self.tell_log(true);
         self.answer_covered();
         self.ask_topics();
         self.wait(|call| matches!(call, Call::Topics), patience).await;
         self.merge_topics();
-        self.tell_log();
         self.ask_offsets(forced);
         self.wait(|call| matches!(call, Call::Offsets(..)), patience).await;
         self.merge_offsets();
@@ -195,7 +194,7 @@ impl Poller {
 
     /// What the log told since the last poll.
     pub fn log_news(&mut self) -> Snapshot {
-        self.tell_log();
+        self.tell_log(false);
         self.take_news()
     }
 
@@ -223,7 +222,7 @@ impl Poller {
         self.known.listing.or(self.news.listing).is_some()
             && (self.asked.contains_key(&Call::Typed(None)) || self.tail.is_caught_up())
             && self.tail.is_settled()
-            && !self.tail.state.has_news()
+            && self.covered_are_told()
             && self.ends_are_known()
             && !self.in_flight.iter().any(|call| !matches!(call, Call::Cluster))
             && self.tracked.values().all(|tracked| tracked.seen)
