@@ -127,7 +127,7 @@ impl Sides {
         let lag = 6;
         let gap = |column: u16| if column > 0 { column + 1 } else { 0 };
         let both = gap(partitions) + gap(lag);
-        let fixed = gap(host) + both + if planned { 3 + both + gap(moves) } else { 0 };
+        let fixed = gap(host) + both + if planned { 4 + both + gap(moves) } else { 0 };
         let rest = width.saturating_sub(fixed + 1);
         let longest = group.members.iter().map(|member| text::width(&label(member).safe())).max().unwrap_or(0);
         let longest = u16::try_from(longest).unwrap_or(u16::MAX).clamp(8, 44);
@@ -177,7 +177,7 @@ fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, s
     let then = format!("THEN: {}", plan.assignor);
     let then = if sides.bar > 0 { then } else { String::new() };
     canvas.put(x, y, sides.bar, &then, bold);
-    x += sides.bar;
+    x += sides.bar + 1;
     canvas.put_right(x, y, sides.lag, "LAG ", style);
     x += sides.lag + 1;
     if sides.partitions > 0 {
@@ -260,7 +260,7 @@ fn then(canvas: &mut Canvas<'_>, y: u16, group: &GroupView, place: usize, sides:
             look.style(Role::Chart),
         );
     }
-    x += sides.bar;
+    x += sides.bar + 1;
     canvas.put_right(x, y, sides.lag, &format!("{} ", count(planned.lag)), Style::new());
     x += sides.lag + 1;
     if sides.partitions > 0 {

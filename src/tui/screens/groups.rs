@@ -36,6 +36,10 @@ enum Cell {
 
 /// From here on there is room for the standing's word.
 const WITH_WORD: u16 = 60;
+/// From here on every figure has its words.
+const FULL: u16 = 100;
+/// Width of the word that a narrow table leaves out: `largest `.
+const LARGEST: u16 = 8;
 /// Longest the name grows to.
 const NAME: u16 = 60;
 const TREND: u16 = 9;
@@ -90,6 +94,8 @@ fn columns(state: &State, width: u16) -> Vec<Fitted<Cell>> {
     let longest = |of: &dyn Fn(&GroupView) -> usize| visible().map(|group| of(group)).max().unwrap_or(0) as u16;
     let besides = longest(&|group| standing::besides(&group.totals).len());
     let would = longest(&|group| standing::would(group).map_or(1, |would| would.words(usize::MAX).len()));
+    // Below, the sentence has the words.
+    let would_min = if width < FULL { 11 } else { would.saturating_sub(LARGEST).clamp(15, 24) };
     let unread = visible().any(|group| standing::needs(&group.kind).is_some());
     let column = |id, title, min, want| Column { id, title, min, want, right: false, sorted: None };
     let standing = if width < WITH_WORD { 1 } else { 2 + WORD };
@@ -100,7 +106,7 @@ fn columns(state: &State, width: u16) -> Vec<Fitted<Cell>> {
         column(Cell::Trend, "TREND", TREND, TREND),
         Column { sorted: sort.mark(GroupColumn::Members), ..column(Cell::Members, "MEMBERS", 9, 11) },
         Column { sorted: sort.mark(GroupColumn::State), ..column(Cell::State, "STATE", 11, 11) },
-        column(Cell::Would, "LAG-BASED WOULD", 11, would.max(if unread { 32 } else { 15 })),
+        column(Cell::Would, "LAG-BASED WOULD", would_min, would.max(if unread { 32 } else { 15 })),
         Column { right: true, sorted: sort.mark(GroupColumn::Skew), ..column(Cell::Skew, "SKEW", 5, 5) },
         column(Cell::Kind, "TYPE", 9, if unread { 16 } else { 9 }),
         column(Cell::Besides, if besides > 0 { "NOT IN LAG" } else { "" }, besides.min(12), besides),

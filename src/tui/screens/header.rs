@@ -55,13 +55,12 @@ fn parts(canvas: &Canvas<'_>, state: &State) -> Vec<Part> {
     }
     let error = state.cluster_problem().is_some();
     match state.freshness() {
-        Freshness::Live if error => part(0, "ERROR".to_owned(), critical),
-        Freshness::Live => {}
-        Freshness::Connecting if error => part(0, "ERROR".to_owned(), critical),
-        Freshness::Connecting => part(0, "CONNECTING".to_owned(), warn),
-        Freshness::Stale(_) => part(0, "STALE".to_owned(), critical),
         Freshness::Ended => part(0, "ENDED".to_owned(), warn),
+        Freshness::Stale(_) => part(0, "STALE".to_owned(), critical),
         Freshness::Failed(_) => part(0, "ERROR".to_owned(), critical),
+        Freshness::Live | Freshness::Connecting if error => part(0, "ERROR".to_owned(), critical),
+        Freshness::Connecting => part(0, "CONNECTING".to_owned(), warn),
+        Freshness::Live => {}
     }
     part(5, format!("every {}", interval(state.interval_ms)), plain);
     if let Some(age) = state.age().filter(|_| state.freshness() != Freshness::Ended) {
