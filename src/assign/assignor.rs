@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::assignment::Assignment;
 use super::input::GroupInput;
-use super::{lag_based, range};
+use super::{cooperative_sticky, lag_balanced, lag_based, range, roundrobin, server_range, sticky, uniform};
 
 /// Who can use an assignor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,8 +23,20 @@ pub enum Protocol {
 pub enum Assignor {
     /// `org.apache.kafka.clients.consumer.RangeAssignor`.
     Range,
+    /// `org.apache.kafka.clients.consumer.RoundRobinAssignor`.
+    RoundRobin,
+    /// `org.apache.kafka.clients.consumer.StickyAssignor`.
+    Sticky,
+    /// `org.apache.kafka.clients.consumer.CooperativeStickyAssignor`, after all the rebalances that it needs.
+    CooperativeSticky,
+    /// `org.apache.kafka.coordinator.group.assignor.UniformAssignor`.
+    Uniform,
+    /// `org.apache.kafka.coordinator.group.assignor.RangeAssignor`.
+    ServerRange,
     /// KAFKA-5337; not part of Kafka.
     LagBased,
+    /// Ours: lag over all topics at once, and with few moves; not part of Kafka.
+    LagBalanced,
 }
 
 /// Why an assignor gave no assignment.
@@ -37,32 +49,54 @@ pub enum AssignError {
 }
 
 impl Assignor {
-    pub const ALL: [Self; 2] = [Self::LagBased, Self::Range];
+    /// All, in the order in which a screen offers them.
+    pub const ALL: [Self; 8] = [
+        Self::LagBalanced,
+        Self::LagBased,
+        Self::Range,
+        Self::RoundRobin,
+        Self::Sticky,
+        Self::CooperativeSticky,
+        Self::Uniform,
+        Self::ServerRange,
+    ];
 
     /// The name on screen and on the command line; unique.
     pub fn name(self) -> &'static str {
         match self {
             Self::Range => "range",
+            Self::RoundRobin => "roundrobin",
+            Self::Sticky => "sticky",
+            Self::CooperativeSticky => "cooperative-sticky",
+            Self::Uniform => "uniform",
+            Self::ServerRange => "server-range",
             Self::LagBased => "lag-based",
+            Self::LagBalanced => "lag-balanced",
         }
     }
 
     /// The protocols whose groups can run it.
     pub fn protocols(self) -> &'static [Protocol] {
         match self {
-            Self::Range | Self::LagBased => &[Protocol::Classic],
+            Self::Range
+            | Self::RoundRobin
+            | Self::Sticky
+            | Self::CooperativeSticky
+            | Self::LagBased
+            | Self::LagBalanced => &[Protocol::Classic],
+            Self::Uniform | Self::ServerRange => &[Protocol::Consumer],
         }
     }
 
     /// True when Kafka ships it, so that configuration alone switches to it.
     pub fn is_built_in(self) -> bool {
-        self != Self::LagBased
+        !matches!(self, Self::LagBased | Self::LagBalanced)
     }
 
     /// True when its result depends on the order of a Java hash table, so that another run of the same group may differ
     /// in who gets which partition (not in how many).
     pub fn depends_on_hash_order(self) -> bool {
-        false
+        matches!(self, Self::Uniform | Self::Sticky | Self::CooperativeSticky)
     }
 
     /// Runs it.
@@ -72,7 +106,13 @@ impl Assignor {
     pub fn assign(self, group: &GroupInput) -> Result<Assignment, AssignError> {
         match self {
             Self::Range => Ok(range::assign(group)),
+            Self::RoundRobin => roundrobin::assign(group),
+            Self::Sticky => sticky::assign(group),
+            Self::CooperativeSticky => cooperative_sticky::assign(group),
+            Self::Uniform => uniform::assign_as_coordinator(group),
+            Self::ServerRange => server_range::assign(group),
             Self::LagBased => Ok(lag_based::assign(group)),
+            Self::LagBalanced => Ok(lag_balanced::assign(group)),
         }
     }
 }

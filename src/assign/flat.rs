@@ -1,25 +1,32 @@
 //! [`Flat`]: every existing partition of a group as one number, so that inner loops index arrays instead of hashing.
 
+use std::ops::Range;
+
 use super::input::{GroupInput, TopicPartition};
 
-/// Numbers partitions topic by topic (places in [`GroupInput::topics`]), from 0 without gaps.
+/// Numbers partitions topic by topic, from 0 without gaps.
 pub(super) struct Flat {
-    /// Number of each topic's first partition, and at the end the number of all partitions.
-    base: Vec<u32>,
+    /// The numbers of each topic's partitions.
+    ranges: Vec<Range<u32>>,
     /// Topic of each partition.
     topic: Vec<u32>,
 }
 
 impl Flat {
     pub(super) fn of(group: &GroupInput) -> Self {
-        let mut base = Vec::with_capacity(group.topics.len() + 1);
+        Self::of_topics(group, 0..group.topics.len() as u32)
+    }
+
+    /// Numbers the partitions of some topics, in the order of the topics given.
+    pub(super) fn of_topics(group: &GroupInput, topics: impl IntoIterator<Item = u32>) -> Self {
+        let mut ranges = vec![0..0; group.topics.len()];
         let mut topic = Vec::new();
-        base.push(0);
-        for (place, input) in group.topics.iter().enumerate() {
-            topic.resize(topic.len() + input.count() as usize, place as u32);
-            base.push(topic.len() as u32);
+        for place in topics {
+            let start = topic.len() as u32;
+            topic.resize(topic.len() + group.topics[place as usize].count() as usize, place);
+            ranges[place as usize] = start..topic.len() as u32;
         }
-        Self { base, topic }
+        Self { ranges, topic }
     }
 
     /// Number of existing partitions.
@@ -29,9 +36,13 @@ impl Flat {
 
     /// The number of a partition; `None` when it does not exist.
     pub(super) fn number(&self, tp: TopicPartition) -> Option<u32> {
-        let first = *self.base.get(tp.topic as usize)?;
-        let end = *self.base.get(tp.topic as usize + 1)?;
-        (tp.partition < end - first).then(|| first + tp.partition)
+        let numbers = self.ranges.get(tp.topic as usize)?;
+        (tp.partition < numbers.end - numbers.start).then(|| numbers.start + tp.partition)
+    }
+
+    /// The numbers of a topic's partitions.
+    pub(super) fn of_topic(&self, topic: u32) -> Range<u32> {
+        self.ranges[topic as usize].clone()
     }
 
     /// The topic of a partition's number.
@@ -42,7 +53,7 @@ impl Flat {
     /// The partition of a number.
     pub(super) fn partition(&self, number: u32) -> TopicPartition {
         let topic = self.topic(number);
-        TopicPartition { topic, partition: number - self.base[topic as usize] }
+        TopicPartition { topic, partition: number - self.ranges[topic as usize].start }
     }
 }
 

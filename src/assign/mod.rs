@@ -10,12 +10,20 @@
 
 pub mod assignment;
 pub mod assignor;
+pub mod cooperative_sticky;
 mod flat;
 pub mod input;
+pub mod java_hash;
+pub mod lag_balanced;
 pub mod lag_based;
 pub mod metrics;
 pub mod moves;
 pub mod range;
+pub mod roundrobin;
+pub mod server_range;
+pub mod sticky;
+pub mod uniform;
+pub mod uniform_heterogeneous;
 
 pub use assignment::Assignment;
 pub use assignor::{AssignError, Assignor, Protocol};

@@ -6,7 +6,6 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
-use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -114,10 +113,9 @@ impl Admin {
         let receiver = self.submit(op, submit);
         let deadline = self.timeout + GRACE;
         async move {
-            let event = match tokio::time::timeout(deadline, receiver).await {
-                Ok(Ok(event)) => event,
-                // The sender is dropped without an answer only when the client is being closed.
-                Ok(Err(_)) | Err(_) => return Err(CallError::Timeout),
+            // The sender is dropped without an answer only when the client is being closed.
+            let Ok(Ok(event)) = tokio::time::timeout(deadline, receiver).await else {
+                return Err(CallError::Timeout);
             };
             // SAFETY: the event is alive; the string belongs to it.
             let (code, text) =
@@ -174,7 +172,7 @@ fn serve(queue: Queue, stop: &AtomicBool, consumer: &BaseConsumer<Context>) {
         }
         // SAFETY: not NULL, ours from here on.
         let (event, opaque) = unsafe { (Event(event), rd::rd_kafka_event_opaque(event)) };
-        if opaque != ptr::null_mut() {
+        if !opaque.is_null() {
             // SAFETY: `submit` made this box for this call, and the call has this one event.
             let sender = unsafe { Box::from_raw(opaque.cast::<oneshot::Sender<Event>>()) };
             let _ = sender.send(event);

@@ -8,7 +8,8 @@ use super::view::{GroupView, MemberView, PartitionView};
 use super::{Memory, PastEnd, Preferences, freshness};
 use crate::health::{LagTotals, PartitionFacts, PartitionLag};
 use crate::model::{
-    At, Column, Description, Group, GroupKind, GroupState, Member, Name, Presence, Problem, Scope, Snapshot,
+    At, Column, Description, Group, GroupKind, GroupState, Member, Name, Presence, Problem, Scope, SharePartition,
+    Snapshot,
 };
 
 /// Points of a group's trend that a screen can use.
@@ -41,7 +42,7 @@ pub fn build(
         coordinator: description.coordinator,
         described_at: group.described_at,
         commits_at: group.commits_at,
-        idle: members.iter().filter(|member| member.partitions.as_ref().is_some_and(Vec::is_empty)).count(),
+        idle: members.iter().filter(|member| member.is_idle()).count(),
         totals,
         trend: memory.trend.newest(TREND).map(|(_, lag)| lag).collect(),
         direction: memory.trend.direction(WINDOW),
@@ -93,7 +94,7 @@ fn partitions(
     memory: &mut Memory,
     now: At,
 ) -> Vec<PartitionView> {
-    if !group.kind.is_consumer() {
+    if !group.kind.reads_partitions() {
         return Vec::new();
     }
     let mut numbers: BTreeMap<&Name, BTreeSet<i32>> = BTreeMap::new();
@@ -107,6 +108,12 @@ fn partitions(
         for topic in member.subscription.iter().flatten() {
             numbers.entry(topic).or_default();
         }
+    }
+    for (topic, shared) in group.share.iter().flat_map(|share| &share.topics) {
+        numbers.entry(topic).or_default().extend(shared.keys());
+    }
+    for topic in description.topology_topics.iter().flatten() {
+        numbers.entry(topic).or_default();
     }
     let fresh = freshness(facts);
     let mut past_end = BTreeMap::new();
@@ -128,6 +135,7 @@ fn partitions(
                 start: read(offsets.and_then(|offsets| offsets.start.as_ref()), number).map(|(start, _)| start),
                 end: read(offsets.and_then(|offsets| offsets.end.as_ref()), number),
                 past_end_before: false,
+                share: share_facts(group, name, number),
             };
             if known.presence == Presence::Gone || (known.presence == Presence::Present && !known.exists) {
                 (known.start, known.end) = (None, None);
@@ -150,6 +158,12 @@ fn partitions(
     }
     memory.past_end = past_end;
     out
+}
+
+/// Share groups commit nothing: their progress is the share coordinator's.
+fn share_facts(group: &Group, topic: &Name, partition: i32) -> Option<SharePartition> {
+    let shared = || group.share.as_ref()?.topics.get(topic)?.get(&partition).copied();
+    (group.kind == GroupKind::Share).then(|| shared().unwrap_or_default())
 }
 
 /// A commit that is ahead of its end, and whether it was ahead of an end that was read earlier, too.
@@ -192,6 +206,7 @@ fn members(description: &Description, partitions: &mut [PartitionView]) -> Vec<M
             rack: member.rack.clone(),
             subscription: member.subscription.clone(),
             partitions: held,
+            elsewhere: member.elsewhere,
             totals,
             idle: None,
             reconciling: reconciling(member),

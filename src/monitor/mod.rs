@@ -80,6 +80,7 @@ impl Monitor {
                 self.facts.apply(body);
                 self.refresh(at, &touched);
             }
+            Frame::Event(_) => {}
             Frame::Note(Stamped { body, .. }) => match body.level {
                 Level::Fatal => self.view.feed = Feed::Failed { cause: body.text },
                 Level::Warning => tracing::warn!("{}", body.text),
@@ -138,16 +139,13 @@ impl Monitor {
         let mut groups: BTreeMap<Name, Arc<GroupView>> =
             self.view.groups.drain(..).map(|group| (group.id.clone(), group)).collect();
         for name in touched {
-            match facts.groups.get(name) {
-                Some(group) => {
-                    let memory = self.memory.entry(name.clone()).or_default();
-                    let view = group::build(name, group, facts, memory, at, self.preferences);
-                    groups.insert(name.clone(), Arc::new(view));
-                }
-                None => {
-                    groups.remove(name);
-                    self.memory.remove(name);
-                }
+            if let Some(group) = facts.groups.get(name) {
+                let memory = self.memory.entry(name.clone()).or_default();
+                let view = group::build(name, group, facts, memory, at, self.preferences);
+                groups.insert(name.clone(), Arc::new(view));
+            } else {
+                groups.remove(name);
+                self.memory.remove(name);
             }
         }
         self.view.groups = groups.into_values().collect();

@@ -20,6 +20,9 @@ pub enum Reset {
     Earliest,
 }
 
+/// A plan and, for each of [`Inputs::partitions`], its owner under it.
+pub type Alternative = (PlanView, Vec<Option<usize>>);
+
 /// What a plan is made of.
 pub struct Inputs<'a> {
     pub description: &'a Description,
@@ -29,18 +32,13 @@ pub struct Inputs<'a> {
     pub reset: Reset,
 }
 
-/// Judges the current assignment, gives idle members their reason, and makes the alternative: the plan and, for each
-/// of [`Inputs::partitions`], its owner under it. No alternative while nothing is held (a rebalance, or no topics).
-pub fn judge(
-    inputs: &Inputs<'_>,
-    members: &mut [MemberView],
-    settled: bool,
-) -> (Metrics, Option<(PlanView, Vec<Option<usize>>)>) {
+/// Judges the current assignment, gives idle members their reason, and makes the alternative. There is none while nothing is held (a rebalance, or no topics).
+pub fn judge(inputs: &Inputs<'_>, members: &mut [MemberView], settled: bool) -> (Metrics, Option<Alternative>) {
     let (group, mut assumptions) = group_input(inputs);
     let current = Assignment::current(&group);
     let metrics = Metrics::of(&group, &current);
     for (place, member) in members.iter_mut().enumerate() {
-        if member.partitions.as_ref().is_some_and(Vec::is_empty) {
+        if member.is_idle() {
             member.idle = Some(IdleReason::of(&group, place, settled));
         }
     }

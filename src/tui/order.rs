@@ -185,7 +185,7 @@ fn gravity(lag: &PartitionLag) -> u8 {
         PartitionLag::NoCommit { .. } => 5,
         PartitionLag::Stale { .. } => 6,
         PartitionLag::Unknown => 7,
-        PartitionLag::Known(_) => 8,
+        PartitionLag::Known(_) | PartitionLag::Backlog(_) => 8,
     }
 }
 

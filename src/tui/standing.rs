@@ -105,8 +105,8 @@ fn is_rebalancing(state: GroupState) -> bool {
 /// What is needed to see more of a group of that kind.
 pub fn needs(kind: &GroupKind) -> Option<&'static str> {
     match kind {
-        GroupKind::ShareOrStreams | GroupKind::Share | GroupKind::Streams => Some("needs READ on __consumer_offsets"),
-        GroupKind::Unknown | GroupKind::Classic | GroupKind::Consumer | GroupKind::Other(_) => None,
+        GroupKind::ShareOrStreams => Some("needs READ on __consumer_offsets"),
+        _ => None,
     }
 }
 
@@ -130,7 +130,7 @@ pub fn lag_words(lag: &PartitionLag, now: At) -> String {
 /// The role of a partition's state.
 pub fn lag_role(lag: &PartitionLag) -> Option<Role> {
     match lag {
-        PartitionLag::Known(_) => None,
+        PartitionLag::Known(_) | PartitionLag::Backlog(_) => None,
         PartitionLag::Expired { .. } | PartitionLag::NoLeader => Some(Role::Critical),
         PartitionLag::PastEnd { .. } => Some(Role::Warn),
         PartitionLag::NoCommit { .. } | PartitionLag::TopicGone | PartitionLag::PartitionGone => Some(Role::Accent),

@@ -64,6 +64,11 @@ impl Case {
         place
     }
 
+    /// A partition of a topic by name.
+    pub fn partition(&mut self, topic: &str, partition: u32) -> TopicPartition {
+        TopicPartition { topic: self.topic(topic), partition }
+    }
+
     fn member(&mut self, member: &Value, assigned: &str) -> Result<MemberInput, String> {
         let text = |field: &str| member[field].as_str().map(Name::new);
         let number = |field: &str| member[field].as_i64().map(|n| n as i32);
@@ -73,7 +78,7 @@ impl Case {
         }
         let mut owned = Vec::new();
         for (topic, partition) in pairs(member.get(assigned).unwrap_or(&Value::Array(Vec::new())))? {
-            owned.push(TopicPartition { topic: self.topic(&topic), partition });
+            owned.push(self.partition(&topic, partition));
         }
         Ok(MemberInput {
             id: text("id").ok_or("no member id")?,

@@ -66,6 +66,8 @@ pub fn properties(
     }
     set("group.streams.initial.rebalance.delay.ms", "0");
     set("group.share.initialize.retry.interval.ms", "1000");
+    set("broker.heartbeat.interval.ms", "1000");
+    set("broker.session.timeout.ms", "6000");
     set("num.io.threads", "4");
     set("num.network.threads", "2");
     set("log.cleaner.dedupe.buffer.size", "2097152");
@@ -79,13 +81,11 @@ pub fn log_dir(dir: &Path, id: usize) -> PathBuf {
 
 /// Writes server.properties; the file's place.
 pub fn write_properties(dir: &Path, id: usize, properties: &Properties) -> PathBuf {
-    let mut text = String::new();
-    for (key, value) in properties {
-        // A backslash and a line end would mean something in a Java properties file.
-        text += &format!("{key}={}\n", value.replace('\\', "\\\\").replace('\n', "\\n"));
-    }
+    // A backslash and a line end would mean something in a Java properties file.
+    let escape = |value: &str| value.replace('\\', "\\\\").replace('\n', "\\n");
+    let lines: Vec<_> = properties.iter().map(|(key, value)| format!("{key}={}", escape(value))).collect();
     let file = dir.join(format!("server-{id}.properties"));
-    fs::write(&file, text).expect("server.properties");
+    fs::write(&file, lines.join("\n")).expect("server.properties");
     file
 }
 

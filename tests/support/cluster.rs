@@ -20,6 +20,7 @@ use super::{
     broker::{self, Broker, Properties},
     jars,
     ports::Ports,
+    security,
     tool::{Tool, lock},
     wait::wait_until,
 };
@@ -59,7 +60,7 @@ impl ClusterSpec {
         self
     }
 
-    /// One more listener with its own port, such as `("SASL", "SASL_PLAINTEXT")`; at most three. The listener
+    /// One more listener with its own port, such as `("MINE", "SASL_SSL")`; at most three. The listener
     /// PLAINTEXT stays: the brokers and the tool use it as `User:ANONYMOUS`.
     #[must_use]
     pub fn listener(mut self, name: &str, protocol: &str) -> Self {
@@ -185,7 +186,7 @@ impl Cluster {
 
     /// A broker's process id.
     pub fn broker_pid(&self, id: usize) -> u32 {
-        self.with_broker(id, |broker| broker.pid())
+        self.with_broker(id, Broker::pid)
     }
 
     /// SIGKILL.
@@ -246,6 +247,9 @@ impl Cluster {
         let mut properties =
             broker::properties(self.dir(), id, &self.ids(), &self.ports, &spec.listeners, spec.offsets_partitions);
         properties.extend(spec.racks[id - 1].iter().map(|rack| ("broker.rack".to_owned(), rack.clone())));
+        if spec.listeners.iter().any(|(_, protocol)| protocol.ends_with("SSL")) {
+            properties.extend(security::tls_properties(self.dir()));
+        }
         properties.extend(spec.properties.clone());
         properties.extend(changes.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())));
         let broker = Broker::spawn(self.dir(), &self.id, id, &properties);

@@ -4,6 +4,7 @@
 
 use std::{
     fs::{self, File},
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::OnceLock,
@@ -18,7 +19,7 @@ const MISSING: &str = "the tests with a real Kafka need JDK 17 or later and Mave
 
 /// How to run a class of ours.
 pub struct Java {
-    java: PathBuf,
+    program: PathBuf,
     classpath: String,
     archive: PathBuf,
 }
@@ -40,8 +41,15 @@ impl Java {
         command
     }
 
+    /// Another program of the JDK.
+    pub fn jdk_tool(&self, name: &str) -> Command {
+        Command::new(self.program.with_file_name(name))
+    }
+
     fn bare(&self, heap_mb: u32, log: &Path) -> Command {
-        let mut command = Command::new(&self.java);
+        let mut command = Command::new(&self.program);
+        // Ctrl-C is for the test; this ends because the test does, and not before it has cleaned up.
+        command.process_group(0);
         command
             .arg(format!("-Xmx{heap_mb}m"))
             .args(["-Xss512k", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto"])
@@ -67,11 +75,14 @@ impl Java {
         let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kafka");
         let pom = project.join("pom.xml");
         let lib = home.join("lib");
-        let jars_wanted = hash(&[pom.clone()], "");
-        make(&home.join("lib.stamp"), &jars_wanted, || {
+        let jars_wanted = hash(std::slice::from_ref(&pom), "");
+        make(&lib.join("stamp"), &jars_wanted, || {
             let _ = fs::remove_dir_all(&lib);
             let mut maven = Command::new("mvn");
-            maven.args(["-q", "-B", "-f"]).arg(&pom).arg("dependency:copy-dependencies");
+            maven
+                .args(["-q", "-B", "-Dmaven.wagon.http.retryHandler.count=3", "-f"])
+                .arg(&pom)
+                .arg("dependency:copy-dependencies");
             maven.args(["-DincludeScope=runtime", &format!("-DoutputDirectory={}", lib.display())]);
             run(&mut maven, MISSING);
         });
@@ -93,7 +104,7 @@ impl Java {
         });
 
         let classpath: Vec<_> = std::iter::once(&jar).chain(&jars).map(|path| path.display().to_string()).collect();
-        let java = Self { java, classpath: classpath.join(":"), archive: home.join("classes.jsa") };
+        let java = Self { program: java, classpath: classpath.join(":"), archive: home.join("classes.jsa") };
         make(&home.join("archive.stamp"), &format!("{classes_wanted} {version}"), || java.train(&home));
         java
     }

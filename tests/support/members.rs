@@ -93,7 +93,7 @@ impl GroupSpec {
         self
     }
 
-    /// client.id (default: the group's name, a hyphen, the number).
+    /// client.id (default: the group's name, a hyphen, the number). Java trims control characters at its ends.
     #[must_use]
     pub fn client_id(self, id: &str) -> Self {
         self.config("client.id", id)

@@ -107,13 +107,11 @@ impl Tool {
         let line = format!("{}\n", json!({"id": id, "do": command, "args": args}));
         let mut stdin = lock(&self.0.stdin);
         let written = stdin.as_mut().map(|stdin| stdin.write_all(line.as_bytes()).and_then(|()| stdin.flush()));
-        match written {
-            Some(Ok(())) => Ok(()),
-            _ => {
-                lock(&self.0.waiting).remove(&id);
-                Err("the tool's process has ended".to_owned())
-            }
+        if matches!(written, Some(Ok(()))) {
+            return Ok(());
         }
+        lock(&self.0.waiting).remove(&id);
+        Err("the tool's process has ended".to_owned())
     }
 
     /// The process id.

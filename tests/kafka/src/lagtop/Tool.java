@@ -69,8 +69,11 @@ public final class Tool {
             pool.execute(() -> answer(answers, commands, request));
         }
 
+        var java = ProcessHandle.current().info().command();
         for (long pid : PROCESSES) {
-            ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+            // One that has ended may have left its number to a stranger.
+            ProcessHandle.of(pid).filter(p -> p.info().command().equals(java))
+                .ifPresent(ProcessHandle::destroyForcibly);
         }
         if (args.length > 2 && args[2].equals("owner")) {
             remove(dir);
