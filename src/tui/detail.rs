@@ -5,7 +5,7 @@ use super::figures::{duration, ratio, variation};
 use super::look::Look;
 use super::members;
 use super::page::Entry;
-use super::standing::{self, lag_words};
+use super::standing::{self, lag_words, plural};
 use super::state::{Page, State};
 use crate::assign::metrics::Metrics;
 use crate::model::{At, Evidence, GroupKind, Name};
@@ -40,7 +40,7 @@ pub fn of(state: &State, page: &Page) -> Vec<Entry> {
                     Entry::new("missing", problem.missing.clone()),
                     Entry::new("cause", problem.cause.to_string()),
                     Entry::new("what would help", problem.remedy.clone().unwrap_or_else(|| "not known".to_owned())),
-                    Entry::new("for", duration(state.view.now.since(problem.since))),
+                    Entry::new("for", duration(state.since(problem.since))),
                 ]
             })
         }
@@ -48,7 +48,7 @@ pub fn of(state: &State, page: &Page) -> Vec<Entry> {
 }
 
 fn age(state: &State, at: Option<At>) -> String {
-    at.map_or_else(|| "never".to_owned(), |at| format!("{} ago", duration(state.view.now.since(at))))
+    at.map_or_else(|| "never".to_owned(), |at| format!("{} ago", duration(state.since(at))))
 }
 
 fn or_unknown(name: Option<&Name>) -> String {
@@ -84,7 +84,7 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
         entries.push(Entry::new("total", lag));
         entries.push(Entry::new("partitions", format!("{} of {} known", totals.known, group.partitions.len())));
         let others = totals.exceptions();
-        entries.extend(others.into_iter().map(|(state, count)| Entry::new(state, format!("{count} partitions"))));
+        entries.extend(others.into_iter().map(|(state, count)| Entry::new(state, plural(count, "partition"))));
         if totals.lost > 0 {
             entries.push(Entry::new("lost", format!("{} records, deleted before they were read", totals.lost)));
         }

@@ -129,6 +129,7 @@ mod tests {
         }
     }
 
+    #[allow(clippy::unnecessary_wraps)]
     fn some(value: &str) -> Option<String> {
         Some(value.to_owned())
     }

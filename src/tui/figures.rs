@@ -47,7 +47,7 @@ pub fn duration(duration: Duration) -> String {
     match seconds {
         0..10 => format!("{:.1}s", duration.as_millis().saturating_sub(duration.as_millis() % 100) as f64 / 1000.0),
         10..60 => format!("{seconds}s"),
-        60..3600 if seconds % 60 == 0 => format!("{}m", seconds / 60),
+        60..3600 if seconds.is_multiple_of(60) => format!("{}m", seconds / 60),
         60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
         3600..86_400 if seconds % 3600 < 60 => format!("{}h", seconds / 3600),
         3600..86_400 => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
@@ -59,7 +59,7 @@ pub fn duration(duration: Duration) -> String {
 pub fn interval(milliseconds: u64) -> String {
     match milliseconds {
         0 => "off".to_owned(),
-        _ if milliseconds % 1000 == 0 => {
+        _ if milliseconds.is_multiple_of(1000) => {
             let seconds = milliseconds / 1000;
             if seconds < 60 { format!("{seconds}s") } else { duration(Duration::from_secs(seconds)) }
         }
@@ -103,6 +103,6 @@ mod tests {
         assert_eq!(duration(Duration::from_secs(6 * 3600 + 300)), "6h05m");
         assert_eq!(duration(Duration::from_secs(100 * 3600)), "4d4h");
         assert_eq!((interval(2000), interval(500), interval(60_000)), ("2s".into(), "500ms".into(), "1m".into()));
-        assert_eq!((ratio(Some(3.14)), ratio(None), ratio(Some(120.4))), ("3.1".into(), "-".into(), "120".into()));
+        assert_eq!((ratio(Some(3.12)), ratio(None), ratio(Some(120.4))), ("3.1".into(), "-".into(), "120".into()));
     }
 }

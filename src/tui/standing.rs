@@ -138,19 +138,39 @@ pub fn lag_role(lag: &PartitionLag) -> Option<Role> {
     }
 }
 
-/// What the plan would change, in as many words as there is room for; `None` where there is no plan.
-pub fn would(group: &GroupView, width: usize) -> Option<String> {
+/// What the plan would change: the largest member now and then, and how many partitions it would move.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Would {
+    Gain { moves: usize, now: u64, then: u64 },
+    Nothing,
+}
+
+/// What the plan would change; `None` where there is no plan.
+pub fn would(group: &GroupView) -> Option<Would> {
     let (plan, metrics) = (group.plan.as_ref()?, group.metrics.as_ref()?);
     if !gains(plan, group) {
-        return Some("nothing to gain".to_owned());
+        return Some(Would::Nothing);
     }
-    let moves = if plan.moves == 1 { "1 move".to_owned() } else { format!("{} moves", plan.moves) };
-    let change = format!("{} > {}", count(metrics.largest_lag), count(plan.metrics.largest_lag));
-    let long = format!("{moves}, largest {change}");
-    if long.len() <= width {
-        return Some(long);
+    Some(Would::Gain { moves: plan.moves, now: metrics.largest_lag, then: plan.metrics.largest_lag })
+}
+
+impl Would {
+    /// In as many words as there is room for; never cut within a figure.
+    pub fn words(&self, width: usize) -> String {
+        let Self::Gain { moves, now, then } = self else {
+            return if width < 15 { "no gain" } else { "nothing to gain" }.to_owned();
+        };
+        let moves = plural(*moves, "move");
+        let (now, then) = (count(*now), count(*then));
+        let forms =
+            [format!("{moves}, largest {now} > {then}"), format!("{moves}, {now} > {then}"), format!("{now}>{then}")];
+        forms.into_iter().find(|form| form.len() <= width).unwrap_or(moves)
     }
-    Some(format!("{moves}, {change}"))
+}
+
+/// `1 move`, `2 moves`.
+pub fn plural(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Whether the most loaded member would have less.
@@ -166,7 +186,11 @@ pub fn sentence(group: &GroupView, fresh: bool, look: &Look) -> String {
     if let Some(needs) = needs(&group.kind) {
         says.push(format!("Members and lag of a {} group: {needs}.", group.kind));
     } else if !group.kind.is_consumer() {
-        says.push(format!("{} members of type {}; such groups commit no offsets.", group.members.len(), group.kind));
+        says.push(format!(
+            "{} of type {}; such groups commit no offsets.",
+            plural(group.members.len(), "member"),
+            group.kind
+        ));
     }
     if group.kind.is_consumer() && group.commits_at.is_some() {
         says.push(lag_sentence(group));
@@ -223,9 +247,8 @@ fn plan_sentence(group: &GroupView, plan: &PlanView) -> String {
         return format!("{} would gain nothing.", capital(plan.assignor));
     }
     let now = group.metrics.as_ref().map_or(0, |metrics| metrics.largest_lag);
-    let partitions = if plan.moves == 1 { "partition" } else { "partitions" };
     let (now, then) = (count(now), count(plan.metrics.largest_lag));
-    format!("{} moves {} {partitions}: largest member {now} > {then}.", capital(plan.assignor), plan.moves)
+    format!("{} moves {}: largest member {now} > {then}.", capital(plan.assignor), plural(plan.moves, "partition"))
 }
 
 fn capital(word: &str) -> String {

@@ -158,7 +158,12 @@ impl State {
 
     /// Age of the newest observation on screen.
     pub fn age(&self) -> Option<Duration> {
-        self.newest.map(|newest| self.view.now.since(newest) + self.now.saturating_sub(self.adopted_at))
+        self.newest.map(|newest| self.since(newest))
+    }
+
+    /// Time from a moment of the stream until now.
+    pub fn since(&self, at: At) -> Duration {
+        self.view.now.since(at) + self.now.saturating_sub(self.adopted_at)
     }
 
     /// How much what is on screen can be trusted. A screen that is paused is as fresh as when it was paused.
@@ -202,9 +207,9 @@ impl State {
         }
         if let Some(problem) = self.cluster_problem() {
             let Problem { missing, cause, remedy, since, .. } = problem;
-            let age = duration(self.view.now.since(*since) + self.now.saturating_sub(self.adopted_at));
-            let remedy = remedy.as_ref().map_or_else(String::new, |remedy| format!(" {remedy}."));
-            return Some(format!("ERROR no {missing}: {cause}.{remedy} Retrying, for {age}."));
+            let age = duration(self.since(*since));
+            let remedy = remedy.as_ref().map_or_else(String::new, |remedy| format!("; {remedy}"));
+            return Some(format!("ERROR no {missing}: {cause}{remedy}. Retrying, for {age}."));
         }
         let stale = matches!(self.freshness(), Freshness::Stale(None));
         stale.then(|| format!("STALE nothing was read{}.", tried(self.age())))

@@ -450,7 +450,7 @@ fn pause_keeps_the_screen_and_takes_the_newest_on_return() {
     let mut bench = Bench::new((120, 24));
     let before = bench.lines()[1..22].join("\n");
     bench.press("p");
-    bench.act(Action::View(Box::new(View::default())));
+    bench.act(Action::View(Box::default()));
     assert!(bench.lines()[0].contains("PAUSED"));
     assert_eq!(bench.lines()[1..22].join("\n"), before);
     bench.press(" ");

@@ -148,8 +148,15 @@ fn obey(state: &mut State, command: Command, effects: &mut Vec<Effect>) {
         Command::Open | Command::Detail | Command::NextPane | Command::Filter | Command::Sort | Command::Reverse
             if state.page.is_some() => {}
         Command::Open if *state.screen() == Screen::Groups => open_group(state),
-        Command::Open | Command::Detail => {
+        Command::Open => {
             let page = selected_page(state);
+            show(state, page);
+        }
+        Command::Detail => {
+            let page = match state.screen() {
+                Screen::Group(id) => Some(Page::Group(id.clone())),
+                Screen::Groups | Screen::Problems => selected_page(state),
+            };
             show(state, page);
         }
         Command::NextPane => {

@@ -13,7 +13,7 @@ use crate::tui::figures::{count, ratio, variation};
 use crate::tui::layout;
 use crate::tui::members::{self, label, lag_now};
 use crate::tui::order::MemberColumn;
-use crate::tui::standing;
+use crate::tui::standing::{self, plural};
 use crate::tui::state::{Freshness, Pane, State};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -53,7 +53,7 @@ fn nobody(group: &GroupView) -> String {
             group.kind
         ),
         (None, None) if group.problems.is_empty() => "Its members were not read yet.".to_owned(),
-        (None, None) => format!("Its members could not be read: {}.", group.problems[0]),
+        (None, None) => format!("It could not be read: {}.", group.problems[0]),
         (None, Some(_)) => "No members: nobody consumes.".to_owned(),
     }
 }
@@ -76,19 +76,16 @@ fn title(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) 
         let besides = if besides.is_empty() { besides } else { format!(" {besides}") };
         parts.push(format!("lag {lag}{arrow}{besides}"));
     }
-    if standing::needs(&group.kind).is_none() {
+    if group.described_at.is_some() {
         let idle = if group.idle > 0 { format!(", {} idle", group.idle) } else { String::new() };
-        let members = group.members.len();
-        parts.push(format!("{members} {}{idle}", if members == 1 { "member" } else { "members" }));
+        parts.push(format!("{}{idle}", plural(group.members.len(), "member")));
     }
     parts.push(group.kind.to_string());
     if let Some(coordinator) = group.coordinator {
         parts.push(format!("coordinator {coordinator}"));
     }
-    match group.problems.len() {
-        0 => {}
-        1 => parts.push("1 problem".to_owned()),
-        many => parts.push(format!("{many} problems")),
+    if !group.problems.is_empty() {
+        parts.push(plural(group.problems.len(), "problem"));
     }
     let filter = state.filter();
     if !filter.is_empty() && state.prompt.is_none() {
@@ -112,7 +109,6 @@ struct Sides {
     partitions: u16,
     lag: u16,
     bar: u16,
-    moves: u16,
     /// Column of the line between the sides.
     middle: u16,
     /// The longest bar.
@@ -131,7 +127,7 @@ impl Sides {
         let lag = 6;
         let gap = |column: u16| if column > 0 { column + 1 } else { 0 };
         let both = gap(partitions) + gap(lag);
-        let fixed = gap(host) + both + if planned { 3 + both + gap(moves) } else { 0 };
+        let fixed = gap(host) + both + if planned { 4 + both + gap(moves) } else { 0 };
         let rest = width.saturating_sub(fixed + 1);
         let longest = group.members.iter().map(|member| text::width(&label(member).safe())).max().unwrap_or(0);
         let longest = u16::try_from(longest).unwrap_or(u16::MAX).clamp(8, 44);
@@ -142,7 +138,7 @@ impl Sides {
         };
         let name = rest.saturating_sub(bars * bar).min(if bar == 0 { rest } else { longest });
         let middle = name + 1 + gap(host) + both + bar;
-        Self { name, host, partitions, lag, bar, moves, middle: area.x + middle, largest: members::largest(group) }
+        Self { name, host, partitions, lag, bar, middle: area.x + middle, largest: members::largest(group) }
     }
 }
 
@@ -166,7 +162,7 @@ fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, s
         canvas.put_right(x, y, sides.partitions, &title("PART", MemberColumn::Partitions), style);
         x += sides.partitions + 1;
     }
-    canvas.put_right(x, y, sides.lag, &title("LAG", MemberColumn::Lag), style);
+    canvas.put_right(x, y, sides.lag, &format!("{} ", title("LAG", MemberColumn::Lag)), style);
     x += sides.lag + 1;
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let now = match &group.assignor {
@@ -181,8 +177,8 @@ fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, s
     let then = format!("THEN: {}", plan.assignor);
     let then = if sides.bar > 0 { then } else { String::new() };
     canvas.put(x, y, sides.bar, &then, bold);
-    x += sides.bar;
-    canvas.put_right(x, y, sides.lag, "LAG", style);
+    x += sides.bar + 1;
+    canvas.put_right(x, y, sides.lag, "LAG ", style);
     x += sides.lag + 1;
     if sides.partitions > 0 {
         canvas.put_right(x, y, sides.partitions, "PART", style);
@@ -229,7 +225,7 @@ fn now(
     }
     if let Some(reason) = member.idle {
         let room = sides.middle.saturating_sub(x);
-        let words = text::head(&format!("IDLE: {reason}"), usize::from(room), look.glyphs().ellipsis).into_owned();
+        let words = text::head(&format!("IDLE {reason}"), usize::from(room), look.glyphs().ellipsis).into_owned();
         canvas.put(x, y, room, &words, style);
         return;
     }
@@ -242,7 +238,7 @@ fn now(
         x += sides.partitions + 1;
     }
     let lag = lag_now(group, member, place);
-    let more = if member.totals.exceptions().is_empty() { "" } else { "+" };
+    let more = if member.totals.exceptions().is_empty() { " " } else { "+" };
     canvas.put_right(x, y, sides.lag, &format!("{}{more}", count(lag)), style);
     x += sides.lag + 1;
     canvas.put(x, y, sides.bar, &bar(lag, sides.largest, sides.bar, look.glyphs()), look.style(Role::Chart));
@@ -264,8 +260,8 @@ fn then(canvas: &mut Canvas<'_>, y: u16, group: &GroupView, place: usize, sides:
             look.style(Role::Chart),
         );
     }
-    x += sides.bar;
-    canvas.put_right(x, y, sides.lag, &count(planned.lag), Style::new());
+    x += sides.bar + 1;
+    canvas.put_right(x, y, sides.lag, &format!("{} ", count(planned.lag)), Style::new());
     x += sides.lag + 1;
     if sides.partitions > 0 {
         canvas.put_right(x, y, sides.partitions, &planned.partitions.to_string(), Style::new());
@@ -289,36 +285,32 @@ fn metrics(canvas: &mut Canvas<'_>, area: Rect, group: &GroupView, sides: &Sides
     let look = canvas.look;
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let evenness = |metrics: &Metrics| {
-        format!(
-            "max/mean {}  cv {}  idle {}",
-            ratio(metrics.lag_over_mean),
-            variation(metrics.lag_variation),
-            metrics.idle
-        )
+        vec![
+            format!("max/mean {}", ratio(metrics.lag_over_mean)),
+            format!("cv {}", variation(metrics.lag_variation)),
+            format!("idle {}", metrics.idle),
+        ]
     };
     let largest = |metrics: &Metrics| format!("largest {}", count(metrics.largest_lag));
     let right = area.right();
-    let mut line = |row: u16, left: &str, other: Option<String>| {
+    let mut line = |row: u16, left: &[String], other: Option<Vec<String>>| {
         if row >= area.height {
             return;
         }
         let y = area.y + row;
         let room = if other.is_some() { sides.middle.saturating_sub(area.x) } else { area.width };
-        canvas.put(area.x, y, room, left, bold);
+        canvas.put(area.x, y, room, &fitting(left, room), bold);
         if let Some(other) = other {
             canvas.put(sides.middle + 1, y, 1, look.glyphs().vertical, look.style(Role::Border));
             let x = sides.middle + 3;
-            canvas.put(x, y, right.saturating_sub(x), &other, bold);
+            let room = right.saturating_sub(x);
+            canvas.put(x, y, room, &fitting(&other, room), bold);
         }
     };
     let plan = group.plan.as_ref();
     line(0, &evenness(current), plan.map(|plan| evenness(&plan.metrics)));
-    let then = plan.map(|plan| {
-        let moves = if plan.moves == 1 { "1 move".to_owned() } else { format!("{} moves", plan.moves) };
-        format!("{}  {moves}", largest(&plan.metrics))
-    });
-    let bound = format!("{}  bound {}", largest(current), count(current.lower_bound));
-    line(1, &bound, then);
+    let then = plan.map(|plan| vec![largest(&plan.metrics), plural(plan.moves, "move")]);
+    line(1, &[largest(current), format!("bound {}", count(current.lower_bound))], then);
     let below = Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area };
     match plan {
         Some(plan) if !plan.assumptions.is_empty() => {
@@ -327,6 +319,20 @@ fn metrics(canvas: &mut Canvas<'_>, area: Rect, group: &GroupView, sides: &Sides
         }
         _ => {}
     }
+}
+
+/// As many figures as fit; none is cut.
+fn fitting(figures: &[String], room: u16) -> String {
+    let mut line = String::new();
+    for figure in figures {
+        let gap = if line.is_empty() { "" } else { "  " };
+        if line.len() + gap.len() + figure.len() > usize::from(room) {
+            break;
+        }
+        line.push_str(gap);
+        line.push_str(figure);
+    }
+    line
 }
 
 /// Members of a group that commits no offsets: who they are and where.

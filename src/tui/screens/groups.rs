@@ -11,7 +11,7 @@ use crate::tui::canvas::Canvas;
 use crate::tui::figures::{count, ratio};
 use crate::tui::look::Look;
 use crate::tui::order::GroupColumn;
-use crate::tui::standing::{self, Severity, WORD};
+use crate::tui::standing::{self, Severity, WORD, Would};
 use crate::tui::state::{Freshness, State};
 use crate::tui::theme::Role;
 use crate::tui::widgets::bar::spark;
@@ -36,6 +36,10 @@ enum Cell {
 
 /// From here on there is room for the standing's word.
 const WITH_WORD: u16 = 60;
+/// From here on every figure has its words.
+const FULL: u16 = 100;
+/// Width of the word that a narrow table leaves out: `largest `.
+const LARGEST: u16 = 8;
 /// Longest the name grows to.
 const NAME: u16 = 60;
 const TREND: u16 = 9;
@@ -43,7 +47,9 @@ const TREND: u16 = 9;
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let places = layout::groups(area);
     let columns = columns(state, area.width);
-    table::head(canvas, places.table, &columns);
+    if !state.groups.is_empty() {
+        table::head(canvas, places.table, &columns);
+    }
     let fresh = state.is_fresh();
     for (row, (_, place, selected)) in state.groups.visible().enumerate() {
         let Some(group) = state.view.groups.get(place) else { continue };
@@ -85,21 +91,25 @@ fn columns(state: &State, width: u16) -> Vec<Fitted<Cell>> {
     let visible = || state.groups.visible().filter_map(|(_, place, _)| state.view.groups.get(place));
     let name = visible().map(|group| text::width(&group.id.safe())).max().unwrap_or(0);
     let name = u16::try_from(name).unwrap_or(NAME).clamp(5, NAME);
-    let besides = visible().map(|group| standing::besides(&group.totals).len()).max().unwrap_or(0).min(40) as u16;
+    let longest = |of: &dyn Fn(&GroupView) -> usize| visible().map(|group| of(group)).max().unwrap_or(0) as u16;
+    let besides = longest(&|group| standing::besides(&group.totals).len());
+    let would = longest(&|group| standing::would(group).map_or(1, |would| would.words(usize::MAX).len()));
+    // Below, the sentence has the words.
+    let would_min = if width < FULL { 11 } else { would.saturating_sub(LARGEST).clamp(15, 24) };
     let unread = visible().any(|group| standing::needs(&group.kind).is_some());
     let column = |id, title, min, want| Column { id, title, min, want, right: false, sorted: None };
     let standing = if width < WITH_WORD { 1 } else { 2 + WORD };
     let ranked = [
         column(Cell::Standing, "", standing, standing),
-        Column { sorted: sort.mark(GroupColumn::Group), ..column(Cell::Group, "GROUP", name.min(16), name) },
+        Column { sorted: sort.mark(GroupColumn::Group), ..column(Cell::Group, "GROUP", name.min(20), name) },
         Column { right: true, sorted: sort.mark(GroupColumn::Lag), ..column(Cell::Lag, "LAG", 6, 6) },
         column(Cell::Trend, "TREND", TREND, TREND),
         Column { sorted: sort.mark(GroupColumn::Members), ..column(Cell::Members, "MEMBERS", 9, 11) },
         Column { sorted: sort.mark(GroupColumn::State), ..column(Cell::State, "STATE", 11, 11) },
-        column(Cell::Would, "LAG-BASED WOULD", 18, if unread { 32 } else { 30 }),
+        column(Cell::Would, "LAG-BASED WOULD", would_min, would.max(if unread { 32 } else { 15 })),
         Column { right: true, sorted: sort.mark(GroupColumn::Skew), ..column(Cell::Skew, "SKEW", 5, 5) },
         column(Cell::Kind, "TYPE", 9, if unread { 16 } else { 9 }),
-        column(Cell::Besides, if besides > 0 { "NOT IN LAG" } else { "" }, besides, besides),
+        column(Cell::Besides, if besides > 0 { "NOT IN LAG" } else { "" }, besides.min(12), besides),
         column(Cell::Assignor, "ASSIGNOR", 10, 18),
     ];
     let mut columns = table::fit(&ranked, width);
@@ -135,29 +145,30 @@ fn content(look: &Look, group: &GroupView, id: Cell, width: u16, fresh: bool) ->
         Cell::Members => members(look, group),
         Cell::Lag => cell(lag(group), plain),
         Cell::Trend => trend(look, group, room),
-        Cell::Besides => cell(standing::besides(&group.totals), look.style(Role::Accent)),
+        Cell::Besides => {
+            let besides = standing::besides(&group.totals);
+            cell(text::head(&besides, room, look.glyphs().ellipsis).into_owned(), look.style(Role::Accent))
+        }
         Cell::Skew => cell(ratio(group.skew()), plain),
         Cell::Assignor => match &group.assignor {
             Some(assignor) => cell(look.name(assignor, room), plain),
             None => cell("-", muted),
         },
-        Cell::Would => match (standing::needs(&group.kind), standing::would(group, room)) {
+        Cell::Would => match (standing::needs(&group.kind), standing::would(group)) {
             (Some(needs), _) => cell(text::head(needs, room, look.glyphs().ellipsis).into_owned(), muted),
-            (None, Some(would)) if would.starts_with(|c: char| c.is_ascii_digit()) => {
-                cell(would, look.style(Role::Accent))
-            }
-            (None, Some(would)) => cell(would, muted),
+            (None, Some(would @ Would::Gain { .. })) => cell(would.words(room), look.style(Role::Accent)),
+            (None, Some(would)) => cell(would.words(room), muted),
             (None, None) => cell("-", muted),
         },
     }
 }
 
-/// The sum of what is known; `+` where there is more that is not.
+/// The sum of what is known; `+` where there is more that is not. The digits are under each other.
 fn lag(group: &GroupView) -> String {
     if !group.totals.has_known() {
-        return "-".to_owned();
+        return "- ".to_owned();
     }
-    let more = if group.totals.exceptions().is_empty() { "" } else { "+" };
+    let more = if group.totals.exceptions().is_empty() { " " } else { "+" };
     format!("{}{more}", count(group.totals.lag))
 }
 

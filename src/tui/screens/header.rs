@@ -5,6 +5,7 @@ use ratatui::style::{Modifier, Style};
 
 use crate::tui::canvas::Canvas;
 use crate::tui::figures::{duration, interval};
+use crate::tui::standing::plural;
 use crate::tui::state::{Freshness, Screen, State};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -40,10 +41,10 @@ fn parts(canvas: &Canvas<'_>, state: &State) -> Vec<Part> {
     let mut part = |rank, text: String, style| parts.push(Part { rank, text, style });
     let view = &state.view;
     part(6, "lagtop".to_owned(), bold);
-    let room = (usize::from(state.size.0) / 3).clamp(8, 60);
+    let room = (usize::from(state.size.0) / 3).clamp(16, 60);
     part(0, look.name(state.cluster(), room), look.style(Role::Accent));
     if let Some(brokers) = view.cluster.brokers {
-        part(7, format!("{brokers} {}", if brokers == 1 { "broker" } else { "brokers" }), plain);
+        part(7, plural(brokers, "broker"), plain);
     }
     part(8, "READ-ONLY".to_owned(), muted);
     if view.cluster.simulated {
@@ -54,13 +55,12 @@ fn parts(canvas: &Canvas<'_>, state: &State) -> Vec<Part> {
     }
     let error = state.cluster_problem().is_some();
     match state.freshness() {
-        Freshness::Live if error => part(0, "ERROR".to_owned(), critical),
-        Freshness::Live => {}
-        Freshness::Connecting if error => part(0, "ERROR".to_owned(), critical),
-        Freshness::Connecting => part(0, "CONNECTING".to_owned(), warn),
-        Freshness::Stale(_) => part(0, "STALE".to_owned(), critical),
         Freshness::Ended => part(0, "ENDED".to_owned(), warn),
+        Freshness::Stale(_) => part(0, "STALE".to_owned(), critical),
         Freshness::Failed(_) => part(0, "ERROR".to_owned(), critical),
+        Freshness::Live | Freshness::Connecting if error => part(0, "ERROR".to_owned(), critical),
+        Freshness::Connecting => part(0, "CONNECTING".to_owned(), warn),
+        Freshness::Live => {}
     }
     part(5, format!("every {}", interval(state.interval_ms)), plain);
     if let Some(age) = state.age().filter(|_| state.freshness() != Freshness::Ended) {
@@ -76,7 +76,7 @@ fn parts(canvas: &Canvas<'_>, state: &State) -> Vec<Part> {
     }
     let problems = view.problems.len();
     if problems > 0 && !error {
-        part(4, format!("{problems} {}", if problems == 1 { "problem" } else { "problems" }), warn);
+        part(4, format!("{} (key 3)", plural(problems, "problem")), warn);
     }
     parts
 }

@@ -56,7 +56,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
         let look = canvas.look;
         let cut = |text: &str, width: u16| text::head(&look.text(text), usize::from(width), ellipsis).into_owned();
         table::row(canvas, (area.x, y), &columns, |id, width| match id {
-            Cell::Since => cell(duration(state.view.now.since(problem.since)), look.style(Role::Muted)),
+            Cell::Since => cell(duration(state.since(problem.since)), look.style(Role::Muted)),
             Cell::Scope => cell(middle(look, &problem.scope.to_string(), width), Style::new()),
             Cell::Missing => cell(cut(&problem.missing, width), Style::new()),
             Cell::Cause => cell(cut(problem.cause.safe().as_ref(), width), look.style(Role::Warn)),

@@ -8,12 +8,32 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
-const ALTERNATE: &[u8] = b"\x1b[?1049h";
-const MAIN: &[u8] = b"\x1b[?1049l";
-const HIDE: &[u8] = b"\x1b[?25l";
-const SHOW: &[u8] = b"\x1b[?25h";
-const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1006h";
-const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1000l";
+/// Something done to the terminal that must be undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Alternate,
+    Hidden,
+    Mouse,
+}
+
+impl Step {
+    fn does(self) -> &'static [u8] {
+        match self {
+            Self::Alternate => b"\x1b[?1049h",
+            Self::Hidden => b"\x1b[?25l",
+            Self::Mouse => b"\x1b[?1000h\x1b[?1006h",
+        }
+    }
+
+    fn undoes(self) -> &'static [u8] {
+        match self {
+            Self::Alternate => b"\x1b[?1049l",
+            Self::Hidden => b"\x1b[?25h",
+            Self::Mouse => b"\x1b[?1006l\x1b[?1000l",
+        }
+    }
+}
+
 /// Ends a frame that was cut off in the middle, and all colours.
 const PLAIN: &[u8] = b"\x1b[?2026l\x1b[0m";
 
@@ -22,12 +42,10 @@ const PLAIN: &[u8] = b"\x1b[?2026l\x1b[0m";
 struct Steps {
     keys: OwnedFd,
     screen: File,
-    mouse_wanted: bool,
+    mouse: bool,
     /// The settings from before raw mode.
     saved: Option<Termios>,
-    alternate: bool,
-    hidden: bool,
-    mouse: bool,
+    done: Vec<Step>,
 }
 
 /// A terminal that will be given back. Cheap to clone: all clones are the same terminal.
@@ -39,8 +57,7 @@ pub struct Guard {
 impl Guard {
     /// `keys`: the terminal that keys come from; `screen`: the one that is drawn on. Nothing is done to them yet.
     pub fn new(keys: OwnedFd, screen: File, mouse: bool) -> Self {
-        let steps =
-            Steps { keys, screen, mouse_wanted: mouse, saved: None, alternate: false, hidden: false, mouse: false };
+        let steps = Steps { keys, screen, mouse, saved: None, done: Vec::new() };
         Self { steps: Arc::new(Mutex::new(steps)) }
     }
 
@@ -73,7 +90,7 @@ impl Guard {
 
     /// Whether the terminal is ours.
     pub fn is_entered(&self) -> bool {
-        self.steps().alternate
+        !self.steps().done.is_empty()
     }
 }
 
@@ -88,32 +105,19 @@ impl Steps {
             raw.make_raw();
             tcsetattr(self.keys.as_fd(), OptionalActions::Now, &raw)?;
         }
-        self.alternate = true;
-        self.screen.write_all(ALTERNATE)?;
-        self.hidden = true;
-        self.screen.write_all(HIDE)?;
-        if self.mouse_wanted {
-            self.mouse = true;
-            self.screen.write_all(MOUSE_ON)?;
+        let steps = [Some(Step::Alternate), Some(Step::Hidden), self.mouse.then_some(Step::Mouse)];
+        for step in steps.into_iter().flatten() {
+            // Recorded first: half a write may have done it.
+            self.done.push(step);
+            self.screen.write_all(step.does())?;
         }
         Ok(())
     }
 
     fn restore(&mut self, write: bool) {
-        if write {
-            let mut bytes = Vec::new();
-            if std::mem::take(&mut self.mouse) {
-                bytes.extend_from_slice(MOUSE_OFF);
-            }
-            if self.alternate || self.hidden {
-                bytes.extend_from_slice(PLAIN);
-            }
-            if std::mem::take(&mut self.hidden) {
-                bytes.extend_from_slice(SHOW);
-            }
-            if std::mem::take(&mut self.alternate) {
-                bytes.extend_from_slice(MAIN);
-            }
+        if write && !self.done.is_empty() {
+            let undo = self.done.drain(..).rev().flat_map(Step::undoes).copied();
+            let bytes: Vec<u8> = PLAIN.iter().copied().chain(undo).collect();
             // A terminal that is gone needs no restoring.
             let _ = self.screen.write_all(&bytes);
         }

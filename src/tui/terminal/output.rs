@@ -173,7 +173,11 @@ mod tests {
         output.frame((80, 24), say(&"x".repeat(80))).unwrap();
         assert!(!output.writer.0[0].starts_with(BEGIN));
         output
-            .frame((80, 40), |buffer| (0..40).for_each(|y| drop(buffer.set_string(0, y, "y".repeat(80), Style::new()))))
+            .frame((80, 40), |buffer| {
+                (0..40).for_each(|y| {
+                    buffer.set_string(0, y, "y".repeat(80), Style::new());
+                })
+            })
             .unwrap();
         assert!(output.writer.0[1].starts_with(BEGIN) && output.writer.0[1].ends_with(END));
     }
@@ -182,7 +186,11 @@ mod tests {
     fn attributes_survive_without_colour() {
         let mut output = Output::new(Log::default());
         let style = Style::new().fg(Color::Reset).add_modifier(Modifier::REVERSED | Modifier::BOLD);
-        output.frame((10, 1), |buffer| drop(buffer.set_string(0, 0, "x", style))).unwrap();
+        output
+            .frame((10, 1), |buffer| {
+                buffer.set_string(0, 0, "x", style);
+            })
+            .unwrap();
         let written = String::from_utf8(output.writer.0[0].clone()).unwrap();
         let (before, _) = written.split_once('x').unwrap();
         let after_clear = &before[CLEAR.len()..];

@@ -30,7 +30,7 @@ pub struct Fitted<C> {
 }
 
 /// The columns that fit into `width` with a cell between them. `ranked`: the most important first, up to the first
-/// that does not fit; what is left over goes to them in the same order, up to what each wants.
+/// that does not fit; what is left over goes to all of them in equal parts, up to what each wants.
 pub fn fit<C: Copy>(ranked: &[Column<C>], width: u16) -> Vec<Fitted<C>> {
     let mut used = 0u16;
     let mut fitted = Vec::with_capacity(ranked.len());
@@ -45,10 +45,16 @@ pub fn fit<C: Copy>(ranked: &[Column<C>], width: u16) -> Vec<Fitted<C>> {
         used += gap + width;
         fitted.push(Fitted { column: *column, width });
     }
-    for fitted in &mut fitted {
-        let more = fitted.column.want.saturating_sub(fitted.width).min(width - used);
-        fitted.width += more;
-        used += more;
+    let mut grown = true;
+    while used < width && grown {
+        grown = false;
+        for fitted in fitted.iter_mut().filter(|fitted| fitted.width < fitted.column.want) {
+            if used < width {
+                fitted.width += 1;
+                used += 1;
+                grown = true;
+            }
+        }
     }
     fitted
 }
@@ -131,6 +137,6 @@ mod tests {
         assert_eq!(fitted(13), [('a', 2), ('b', 10)]);
         assert_eq!(fitted(40), [('a', 2), ('b', 28), ('c', 8)]);
         assert_eq!(fitted(43), [('a', 2), ('b', 10), ('c', 8), ('d', 20)]);
-        assert_eq!(fitted(70), [('a', 2), ('b', 30), ('c', 8), ('d', 27)]);
+        assert_eq!(fitted(70), [('a', 2), ('b', 29), ('c', 8), ('d', 28)]);
     }
 }
