@@ -10,7 +10,7 @@ use futures::future::join_all;
 use super::Poller;
 use super::answer::{Answer, Call};
 use super::groups::leave_out;
-use crate::collector::causes;
+use crate::collector::causes::{self, Cause};
 use crate::collector::log::{LogState, start};
 use crate::frame::order::{History, LogMode, Settings};
 use crate::kafka::{Admin, CallError, Client, Counts, Isolation, Log, LogReader, Message, Spec, TopicAnswer};
@@ -184,16 +184,19 @@ impl Poller {
                 }
                 *self.tail.reading(log) = Some(reading);
             }
-            Err(error) => self.problems.set(scope, what, Name::from(error.to_string()), None, now),
+            Err(error) => {
+                let text = Name::from(error.to_string());
+                self.problems.set(scope, what, Cause { text, remedy: None, lasting: true }, now);
+            }
         }
     }
 
     fn log_refused(&mut self, log: Log, error: CallError) {
         let (scope, now) = (Scope::Topic(Name::new(log.topic())), self.clock.now());
         if causes::is_denied(&error) {
-            let cause = Name::new("not authorized to read it");
-            let remedy = format!("needs READ and DESCRIBE on topic {}", log.topic());
-            self.problems.set(scope, what_is_missing(log), cause, Some(remedy), now);
+            let text = Name::new("not authorized to read it");
+            let remedy = Some(format!("needs READ and DESCRIBE on topic {}", log.topic()));
+            self.problems.set(scope, what_is_missing(log), Cause { text, remedy, lasting: true }, now);
         } else {
             self.problems.failed(scope, what_is_missing(log), &error, now);
         }
