@@ -42,6 +42,8 @@ pub struct LogState {
 #[derive(Debug, Clone, Copy, Default)]
 struct PartitionState {
     caught_up: bool,
+    /// Its end when reading began.
+    until: i64,
     next: i64,
     high: i64,
     /// Polls in a row in which the position stood still with the high watermark ahead.
@@ -53,31 +55,29 @@ struct PartitionState {
 }
 
 impl LogState {
-    /// A state that expects these partitions.
-    pub fn new(partitions: impl IntoIterator<Item = i32>, from_beginning: bool) -> Self {
-        let partitions = partitions.into_iter().map(|partition| (partition, PartitionState::default())).collect();
-        Self { partitions, from_beginning, ..Self::default() }
+    /// A state that follows this plan.
+    pub fn new(plan: &start::Plan) -> Self {
+        let state = |until: i64| PartitionState { until, ..PartitionState::default() };
+        let partitions = plan.until.iter().map(|(partition, until)| (*partition, state(*until))).collect();
+        Self { partitions, from_beginning: plan.whole, ..Self::default() }
     }
 
     /// Takes in what the reader of `__consumer_offsets` or `__share_group_state` says. `end`: log ends, where known.
     pub fn take(&mut self, message: Message, end: &dyn Fn(&Name, i32) -> Option<i64>) {
         match message {
             Message::Records(records) => {
+                let mut reached = BTreeMap::new();
                 for record in records {
-                    match record {
-                        Record::Group { at, key, value } => self.apply(at, &key, value, end),
-                        Record::Share { key, value, .. } => self.apply_share(&key, value),
+                    if let Record::Group { at, key, value } = record {
+                        reached.insert(at.partition, at.offset + 1);
+                        self.apply(at, &key, value, end);
                     }
                 }
+                self.reached(&reached);
             }
-            Message::CaughtUp { partition } => {
-                if let Some(state) = self.partitions.get_mut(&partition).filter(|state| !state.caught_up) {
-                    state.caught_up = true;
-                    let groups = self.groups_of(partition);
-                    self.dirty.extend(groups);
-                }
-            }
+            Message::CaughtUp { partition } => self.caught_up(partition),
             Message::Positions(positions) => {
+                self.reached(&positions.iter().map(|(partition, (next, _))| (*partition, *next)).collect());
                 for (partition, (next, high)) in positions {
                     if let Some(state) = self.partitions.get_mut(&partition) {
                         let stands = state.caught_up && state.next == next && high > next;
@@ -92,6 +92,24 @@ impl LogState {
                 }
             }
             Message::Failed(_) => self.partitions.values_mut().for_each(|state| state.failed = true),
+        }
+    }
+
+    /// The next offsets to read.
+    fn reached(&mut self, next: &BTreeMap<i32, i64>) {
+        let there = |(partition, next): (&i32, &i64)| {
+            let state = self.partitions.get(partition)?;
+            (!state.caught_up && *next >= state.until).then_some(*partition)
+        };
+        let there: Vec<i32> = next.iter().filter_map(there).collect();
+        there.into_iter().for_each(|partition| self.caught_up(partition));
+    }
+
+    fn caught_up(&mut self, partition: i32) {
+        if let Some(state) = self.partitions.get_mut(&partition).filter(|state| !state.caught_up) {
+            state.caught_up = true;
+            let groups = self.groups_of(partition);
+            self.dirty.extend(groups);
         }
     }
 

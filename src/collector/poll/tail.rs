@@ -177,7 +177,7 @@ impl Poller {
                 let reading = Reading { counts: Arc::clone(&reader.counts), reader, plan: begun.plan };
                 if log == Log::Groups {
                     let names = std::mem::take(&mut self.tail.state.names);
-                    self.tail.state = LogState::new(reading.plan.from.keys().copied(), reading.plan.whole);
+                    self.tail.state = LogState::new(&reading.plan);
                     self.tail.state.names = names;
                     (self.tail.refused, self.tail.missing) = (None, false);
                     self.set_log_leaders();
