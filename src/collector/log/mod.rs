@@ -102,7 +102,9 @@ impl LogState {
             (!state.caught_up && *next >= state.until).then_some(*partition)
         };
         let there: Vec<i32> = next.iter().filter_map(there).collect();
-        there.into_iter().for_each(|partition| self.caught_up(partition));
+        for partition in there {
+            self.caught_up(partition);
+        }
     }
 
     fn caught_up(&mut self, partition: i32) {
