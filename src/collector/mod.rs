@@ -4,6 +4,7 @@
 //! reads what the parent says, `causes` turns failures into problems, `selection` holds the globs.
 
 mod causes;
+mod log;
 mod orders;
 mod output;
 mod poll;
@@ -17,7 +18,7 @@ use tokio::sync::mpsc;
 
 use crate::frame::{FORMAT, Frame, Hello, Level, Note, Order, Settings, Stamped};
 use crate::kafka::{Client, ClientErrors};
-use crate::model::{At, Name, Problem, Snapshot, Wall};
+use crate::model::{At, Name, Snapshot, Wall};
 
 pub use orders::read as read_orders;
 pub use selection::{PatternError, Selection};
@@ -26,6 +27,8 @@ pub use selection::{PatternError, Selection};
 const CALL: Duration = Duration::from_secs(3);
 /// A full snapshot at least this often, so that a reader that joins a recording late catches up.
 const FULL_EVERY: Duration = Duration::from_secs(300);
+/// What the log tells is gathered this long before it is passed on.
+const PUSH_AFTER: Duration = Duration::from_millis(100);
 
 /// The stream's monotonic clock.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +71,7 @@ pub async fn run(
     };
     let errors = client.errors().clone();
     let admin = client.admin(CALL).context("the result thread of the Kafka client")?;
-    let mut poller = poll::Poller::new(admin, errors.clone(), selection, clock);
+    let mut poller = poll::Poller::new(admin, client, settings.clone(), selection, clock);
     let mut interval = Duration::from_millis(settings.interval_ms);
     poller.interval = interval;
     let mut last_full = None;
@@ -87,8 +90,16 @@ pub async fn run(
             } else {
                 output.send(Frame::Partial(Stamped { at, body: partial }));
             }
+            send_events(&mut poller, &output, clock);
+            if let Some(cause) = poller.required_log_refused() {
+                output.send(Frame::Note(Stamped { at, body: Note { level: Level::Fatal, text: cause.clone() } }));
+                output.finish();
+                anyhow::bail!("{cause}");
+            }
             next_poll = (!interval.is_zero()).then(|| (began + interval).max(Instant::now()));
         }
+        let unreached = poller.known().listing.is_none() && no_problem(poller.known());
+        let log_news = poller.has_log_news();
         let wait = next_poll.map_or(Duration::from_secs(3600), |at| at.saturating_duration_since(Instant::now()));
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
@@ -104,8 +115,15 @@ pub async fn run(
                 }
                 Some(Order::Settings(_)) => tracing::warn!("settings come once, as the first order: ignored"),
             },
-            error = next_error(&errors, poller.known()) => {
+            error = next_error(&errors), if unreached => {
                 output.send(Frame::Partial(Stamped { at: clock.now(), body: poller.connection_problem(&error) }));
+            }
+            () = poller.listen() => {}
+            // What the log tells is passed on as it happens, a moment's worth at once.
+            () = tokio::time::sleep(PUSH_AFTER), if log_news => {
+                let at = clock.now();
+                output.send(Frame::Partial(Stamped { at, body: poller.log_news() }));
+                send_events(&mut poller, &output, clock);
             }
         }
     }
@@ -113,11 +131,18 @@ pub async fn run(
     Ok(())
 }
 
-/// The first background error while no broker has answered yet: told at once, not only after a call's deadline.
-async fn next_error(errors: &ClientErrors, known: &Snapshot) -> (i32, Name) {
-    if known.listing.is_some() || known.problems.as_ref().is_some_and(|problems: &Vec<Problem>| !problems.is_empty()) {
-        return std::future::pending().await;
+fn send_events(poller: &mut poll::Poller, output: &output::Output, clock: Clock) {
+    for event in poller.take_events() {
+        output.send(Frame::Event(Stamped { at: clock.now(), body: event }));
     }
+}
+
+fn no_problem(known: &Snapshot) -> bool {
+    known.problems.as_ref().is_none_or(Vec::is_empty)
+}
+
+/// The first background error while no broker has answered yet: told at once, not only after a call's deadline.
+async fn next_error(errors: &ClientErrors) -> (i32, Name) {
     loop {
         if let Some(error) = errors.newest(Duration::from_secs(5)) {
             return error;

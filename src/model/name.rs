@@ -89,6 +89,28 @@ pub fn safe(raw: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// JSON text with the same characters as JSON escapes (`\u202e`): serde escapes C0 only. Line ends stay; outside of
+/// strings there are no others.
+#[must_use]
+pub fn safe_json(text: &str) -> Cow<'_, str> {
+    let unsafe_here = |c: char| c != '\n' && is_unsafe(c);
+    if !text.chars().any(unsafe_here) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if unsafe_here(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// C0, DEL, C1, bidi controls, zero width and other invisible formatting characters.
 fn is_unsafe(c: char) -> bool {
     matches!(
@@ -180,6 +202,15 @@ mod tests {
         fn nothing_unsafe_survives(raw in any::<String>()) {
             let printed = Name::new(&raw).to_string();
             prop_assert!(!printed.chars().any(is_unsafe));
+        }
+
+        #[test]
+        fn json_stays_the_same_value(raw in any::<String>()) {
+            let raw = raw + "\u{9b}\u{202e}\u{e0041}\x1b\n";
+            let text = serde_json::to_string_pretty(&[&raw]).unwrap();
+            let safe = safe_json(&text);
+            prop_assert!(!safe.chars().any(|c| c != '\n' && is_unsafe(c)));
+            prop_assert_eq!(serde_json::from_str::<Vec<String>>(&safe).unwrap(), [raw]);
         }
 
         #[test]

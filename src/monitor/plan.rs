@@ -38,7 +38,7 @@ pub fn judge(inputs: &Inputs<'_>, members: &mut [MemberView], settled: bool) -> 
     let current = Assignment::current(&group);
     let metrics = Metrics::of(&group, &current);
     for (place, member) in members.iter_mut().enumerate() {
-        if member.partitions.as_ref().is_some_and(Vec::is_empty) {
+        if member.is_idle() {
             member.idle = Some(IdleReason::of(&group, place, settled));
         }
     }

@@ -122,6 +122,8 @@ pub struct MemberView {
     pub subscription: Option<Vec<Name>>,
     /// Places in [`GroupView::partitions`] of what it holds; `None` where that cannot be decoded.
     pub partitions: Option<Vec<usize>>,
+    /// How many more it holds, of topics that were not selected.
+    pub elsewhere: usize,
     pub totals: LagTotals,
     /// Set where it holds nothing.
     pub idle: Option<IdleReason>,
@@ -129,6 +131,13 @@ pub struct MemberView {
     pub reconciling: bool,
     /// What only the log tells of it.
     pub log: Option<Box<MemberLog>>,
+}
+
+impl MemberView {
+    /// It is known to hold nothing at all.
+    pub fn is_idle(&self) -> bool {
+        self.elsewhere == 0 && self.partitions.as_ref().is_some_and(Vec::is_empty)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -1,5 +1,5 @@
-//! The snapshot as JSON, schema 1; documented in docs/snapshot-json.md. Names are raw text here: JSON escapes them its
-//! own way.
+//! The snapshot as JSON, schema 1; documented in docs/snapshot-json.md. Names are raw text here: they are escaped as JSON
+//! does, bidi and C1 controls too.
 
 // The names are the schema's.
 #![allow(clippy::struct_field_names)]
@@ -93,6 +93,8 @@ struct Member {
     subscription: Option<Vec<Name>>,
     /// `null`: cannot be decoded (another protocol type).
     partitions: Option<Vec<TopicPartition>>,
+    /// How many more it holds, of topics that were not selected.
+    elsewhere: usize,
     #[serde(flatten)]
     totals: Totals,
     /// Why it holds nothing.
@@ -164,6 +166,8 @@ struct ProblemRow {
     missing: String,
     cause: Name,
     remedy: Option<String>,
+    /// It will not pass by itself.
+    lasting: bool,
     age_ms: u64,
 }
 
@@ -173,7 +177,8 @@ pub fn snapshot(outcome: &Outcome) -> Snapshot {
     let mut problems: Vec<ProblemRow> = view.problems.iter().map(|problem| problem_row(problem, view.now)).collect();
     if let Feed::Stale { since, cause } = &view.feed {
         let (missing, remedy) = ("collector".to_owned(), None);
-        let problem = Problem { scope: Scope::Cluster, missing, cause: cause.clone(), remedy, since: *since };
+        let problem =
+            Problem { scope: Scope::Cluster, missing, cause: cause.clone(), remedy, lasting: false, since: *since };
         problems.push(problem_row(&problem, view.now));
     }
     Snapshot {
@@ -249,6 +254,7 @@ fn member_row(member: &MemberView, group: &GroupView) -> Member {
         rack: member.rack.clone(),
         subscription: member.subscription.clone(),
         partitions: member.partitions.as_ref().map(held),
+        elsewhere: member.elsewhere,
         totals: totals(&member.totals),
         idle: member.idle.map(|reason| reason.to_string()),
         reconciling: member.reconciling,
@@ -315,6 +321,7 @@ fn problem_row(problem: &Problem, now: At) -> ProblemRow {
         missing: problem.missing.clone(),
         cause: problem.cause.clone(),
         remedy: problem.remedy.clone(),
+        lasting: problem.lasting,
         age_ms: millis(now, problem.since),
     }
 }

@@ -21,6 +21,7 @@
 //! | members: how they are, what they do | [`GroupSpec`], [`Member`] |
 //! | members that crash or stand still: SIGKILL and SIGSTOP of a process of theirs | [`Cluster::process`], [`Tool::kill`] |
 //! | what is true | [`Tool::describe`], [`Tool::commits`], [`Tool::consumer_groups`], [`Tool::dump_log`] |
+//! | the program under test | [`snapshot`], [`run`], [`lagtop`]; [`Tool::compare`] with what Apache's tool says |
 //! | a condition with a deadline | [`wait_until`] |
 //!
 //! JDK 17 or later and Maven are needed; without them each test that wants a cluster fails and names the packages
@@ -43,10 +44,12 @@ mod broker;
 mod cluster;
 mod describe;
 mod jars;
+mod lagtop;
 mod members;
 mod ports;
 mod security;
 mod tool;
+mod truth;
 mod wait;
 
 #[allow(unused_imports)]
@@ -55,7 +58,9 @@ pub use self::{
     apache::*,
     cluster::{Cluster, ClusterSpec, shared},
     describe::*,
+    lagtop::*,
     members::*,
     tool::Tool,
+    truth::*,
     wait::{DEADLINE, wait_until},
 };
