@@ -40,7 +40,8 @@ pub fn build(
         evidence: description.evidence,
         assignor: description.assignor.clone(),
         coordinator: description.coordinator,
-        epoch: description.epoch,
+        // A group that only admin calls have told of has none.
+        epoch: description.epoch.filter(|epoch| *epoch >= 0),
         assignment_epoch: description.assignment_epoch,
         stored_hash: description.stored_hash,
         log_gap: description.log_gap,

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::frame::{Frame, Level, Stamped};
 use crate::health::Trend;
-use crate::health::rebalances::{History, Seen, Storm};
+use crate::health::rebalances::{History, Reach, Seen, Storm};
 use crate::model::{At, Name, Snapshot};
 use view::{Feed, GroupView, View};
 
@@ -33,6 +33,8 @@ pub struct Monitor {
     facts: Snapshot,
     memory: BTreeMap<Name, Memory>,
     history: History,
+    /// How far back the coordinator log was read when it was first read to its end.
+    reach: Reach,
     /// Finished polls, and when the last of them was told, and the one before.
     polls: Polls,
     view: View,
@@ -192,10 +194,14 @@ impl Monitor {
                 self.memory.remove(name);
             }
         }
+        if let (Reach::Unknown, Some(log)) = (self.reach, &facts.log) {
+            self.reach = rebalances::reach(log, self.view.started);
+        }
+        let (wall, storm) = (self.view.wall(at), self.preferences.storm);
         let changed = self.history.take_changed();
         for (name, group) in &mut groups {
             if touched.contains(name) || changed.contains(name) || group.rebalances.moves_on() {
-                let summary = rebalances::summary(&self.history, group, at, self.view.wall(at), self.preferences.storm);
+                let summary = rebalances::summary(&self.history, group, at, wall, self.reach, storm);
                 if summary != group.rebalances {
                     Arc::make_mut(group).rebalances = summary;
                 }
@@ -217,3 +223,6 @@ fn freshness(facts: &Snapshot) -> Duration {
     let interval = facts.progress.map_or(0, |progress| progress.interval_ms);
     Duration::from_millis(3 * interval) + Duration::from_secs(5)
 }
+
+#[cfg(test)]
+mod tests;

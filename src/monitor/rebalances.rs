@@ -2,8 +2,8 @@
 
 use super::view::{GroupView, RebalanceView};
 use super::{Memory, Polls};
-use crate::health::rebalances::{Asked, History, Poll, Storm};
-use crate::model::{At, Evidence, Group, GroupState, LogGap, Wall};
+use crate::health::rebalances::{Asked, History, Poll, Reach, Storm};
+use crate::model::{At, Evidence, Group, GroupState, LogGap, LogProgress, Wall};
 
 /// What the newest description says, unless it was looked at before. `view` is the group's, as far as it is built.
 pub fn poll<'a>(
@@ -36,14 +36,39 @@ pub fn poll<'a>(
 }
 
 /// The group's past as of now.
-pub fn summary(history: &History, group: &GroupView, at: At, wall: Option<Wall>, storm: Storm) -> RebalanceView {
+pub fn summary(
+    history: &History,
+    group: &GroupView,
+    at: At,
+    wall: Option<Wall>,
+    reach: Reach,
+    storm: Storm,
+) -> RebalanceView {
     let asked = Asked {
         at,
         wall,
         storm,
         told_by_log: group.evidence == Evidence::Log,
+        reach,
         gap: group.log_gap.is_some(),
         at_rest: matches!(group.state, GroupState::Stable | GroupState::Empty),
     };
     history.summary(&group.id, asked, &group.rebalances)
+}
+
+/// A bounded history of so many records may have been cut to their number, so that it does not reach back as far as was
+/// asked for.
+const CUT: u64 = 1_900_000;
+
+/// How far back the coordinator log was read.
+pub fn reach(log: &LogProgress, started: Option<Wall>) -> Reach {
+    if log.partitions == 0 || log.caught_up < log.partitions {
+        return Reach::Unknown;
+    }
+    if log.whole {
+        return Reach::Whole;
+    }
+    let Some((back, started)) = log.history_ms.filter(|_| log.read < CUT).zip(started) else { return Reach::Unknown };
+    let signed = |millis: u64| i64::try_from(millis).unwrap_or(i64::MAX);
+    Reach::Since(Wall(started.0.saturating_add(signed(log.observed_at.0)).saturating_sub(signed(back))))
 }

@@ -49,7 +49,8 @@ pub struct Summary {
     pub total: usize,
     /// The group's history began before `since`.
     pub total_lower_bound: bool,
-    /// The first event, or poll, that told of the group; `None`: nothing did.
+    /// From when on the history is known: the first event or poll that told of the group, or the beginning of what was
+    /// read of the log; `None`: nothing tells of it.
     pub since: Option<Wall>,
     /// The coordinator's clock is ahead of ours by so much at least.
     pub clock_ahead: Option<Duration>,
@@ -79,10 +80,24 @@ pub struct Asked {
     pub storm: Storm,
     /// The log tells of this group.
     pub told_by_log: bool,
+    /// How far back the log was read.
+    pub reach: Reach,
     /// The log does not tell for now.
     pub gap: bool,
     /// The group is seen at rest by evidence that is newer than the log's.
     pub at_rest: bool,
+}
+
+/// How far back the coordinator log was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// It is not read to its end yet, or it was cut.
+    #[default]
+    Unknown,
+    /// Every record since then.
+    Since(Wall),
+    /// From its first record; what compaction took away is gone.
+    Whole,
 }
 
 impl History {
@@ -194,7 +209,11 @@ impl History {
     pub fn summary(&self, name: &Name, asked: Asked, before: &Summary) -> Summary {
         let Some(group) = self.groups.get(name) else { return Summary::default() };
         let by_log = asked.told_by_log || group.since.is_some();
-        let since = group.since.or(group.polled.since);
+        let first = group.since.or(group.polled.since);
+        let since = match asked.reach {
+            Reach::Since(read) if by_log => Some(first.map_or(read, |first| first.min(read))),
+            _ => first,
+        };
         let newest = if by_log { group.newest } else { None };
         let now = asked.wall.max(newest).unwrap_or_default();
         let ahead = asked.wall.zip(newest).map(|(wall, newest)| between(wall, newest));
@@ -205,7 +224,8 @@ impl History {
             .map(|ongoing| Wall(now.0.saturating_sub(i64::try_from(ongoing.lasting.as_millis()).unwrap_or(i64::MAX))));
         let frequency =
             Frequency::of(list.iter().map(|rebalance| &**rebalance), lasting, now, since.unwrap_or(now), asked.storm);
-        let reaches_back = since.is_some_and(|since| between(since, now) >= HOUR) || (by_log && group.complete);
+        let from_the_beginning = by_log && (group.complete || asked.reach == Reach::Whole);
+        let reaches_back = from_the_beginning || since.is_some_and(|since| between(since, now) >= HOUR);
         let overflown = list.len() == KEPT && list.front().is_some_and(|oldest| between(oldest.began, now) < HOUR);
         Summary {
             evidence: if by_log { Evidence::Log } else { Evidence::Admin },

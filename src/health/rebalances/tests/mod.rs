@@ -138,6 +138,7 @@ fn asked(wall: i64) -> Asked {
         wall: Some(Wall(wall)),
         storm: Storm::default(),
         told_by_log: true,
+        reach: Reach::Unknown,
         gap: false,
         at_rest: false,
     }
