@@ -48,6 +48,7 @@ mod lagtop;
 mod members;
 mod ports;
 mod security;
+pub mod terminal;
 mod tool;
 mod truth;
 mod wait;

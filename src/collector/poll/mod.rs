@@ -270,7 +270,7 @@ impl Poller {
 
     /// The cause of a call that nobody answered: a login or TLS failure is told by the client's errors alone.
     fn background_cause(&self) -> Option<Cause> {
-        let (code, text) = self.errors.newest(Duration::from_secs(30))?;
+        let (code, text) = self.errors.newest(Duration::from_secs(120))?;
         (is_login(code) || !self.listing_complete).then(|| causes::of_connection(code, &text))
     }
 }
