@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 
 use crate::frame::{FORMAT, Frame, Hello, Level, Note, Order, Settings, Stamped};
 use crate::kafka::{Client, ClientErrors};
-use crate::model::{At, Name, Problem, Snapshot, Wall};
+use crate::model::{At, Name, Scope, Snapshot, Wall};
 
 pub use orders::read as read_orders;
 pub use selection::{PatternError, Selection};
@@ -26,6 +26,9 @@ pub use selection::{PatternError, Selection};
 const CALL: Duration = Duration::from_secs(3);
 /// A full snapshot at least this often, so that a reader that joins a recording late catches up.
 const FULL_EVERY: Duration = Duration::from_secs(300);
+
+/// How long a background error counts as the cause of what fails.
+const LATELY: Duration = Duration::from_secs(30);
 
 /// The stream's monotonic clock.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +71,8 @@ pub async fn run(
     };
     let errors = client.errors().clone();
     let admin = client.admin(CALL).context("the result thread of the Kafka client")?;
-    let mut poller = poll::Poller::new(admin, errors.clone(), selection, clock);
+    let mut trouble = Trouble { errors: errors.clone(), clock, told: None };
+    let mut poller = poll::Poller::new(admin, errors, selection, clock);
     let mut interval = Duration::from_millis(settings.interval_ms);
     poller.interval = interval;
     let mut last_full = None;
@@ -78,7 +82,17 @@ pub async fn run(
         let due = next_poll.is_some_and(|at| at <= Instant::now());
         if due || forced {
             let began = Instant::now();
-            let partial = poller.poll(std::mem::take(&mut forced)).await;
+            let listed = poller.known().listing.is_some();
+            let partial = {
+                let poll = poller.poll(std::mem::take(&mut forced));
+                tokio::pin!(poll);
+                loop {
+                    tokio::select! {
+                        partial = &mut poll => break partial,
+                        problem = trouble.next(listed) => output.send(problem),
+                    }
+                }
+            };
             let at = clock.now();
             let full_due = last_full.is_none_or(|last: At| at.since(last) >= FULL_EVERY);
             if full_due && poller.known().listing.is_some() {
@@ -104,25 +118,41 @@ pub async fn run(
                 }
                 Some(Order::Settings(_)) => tracing::warn!("settings come once, as the first order: ignored"),
             },
-            error = next_error(&errors, poller.known()) => {
-                output.send(Frame::Partial(Stamped { at: clock.now(), body: poller.connection_problem(&error) }));
-            }
+            problem = trouble.next(poller.known().listing.is_some()) => output.send(problem),
         }
     }
     output.finish();
     Ok(())
 }
 
-/// The first background error while no broker has answered yet: told at once, not only after a call's deadline.
-async fn next_error(errors: &ClientErrors, known: &Snapshot) -> (i32, Name) {
-    if known.listing.is_some() || known.problems.as_ref().is_some_and(|problems: &Vec<Problem>| !problems.is_empty()) {
-        return std::future::pending().await;
-    }
-    loop {
-        if let Some(error) = errors.newest(Duration::from_secs(5)) {
-            return error;
+/// Background errors while no broker has answered yet: told at once, not only after a call's deadline.
+struct Trouble {
+    errors: ClientErrors,
+    clock: Clock,
+    told: Option<(i32, Name)>,
+}
+
+impl Trouble {
+    /// The next error that was not told yet, as a frame; none ever once the groups were `listed`. The first full
+    /// snapshot replaces it.
+    async fn next(&mut self, listed: bool) -> Frame {
+        if listed {
+            return std::future::pending().await;
         }
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        loop {
+            let newest = self.errors.newest(LATELY);
+            if newest != self.told
+                && let Some((code, text)) = newest.clone()
+            {
+                self.told = newest;
+                let mut problems = causes::Problems::default();
+                let (now, cause) = (self.clock.now(), causes::of_connection(code, &text));
+                problems.set(Scope::Cluster, causes::CONNECTION, cause, now);
+                let body = Snapshot { problems: problems.take_changed(), ..Snapshot::default() };
+                return Frame::Partial(Stamped { at: now, body });
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 }
 

@@ -65,6 +65,9 @@ impl Client {
         for (name, value) in FIXED {
             config.set(*name, *value);
         }
+        // Connections that a broker closes are told in the log alone, at this level.
+        let verbose = tracing::enabled!(target: "librdkafka", tracing::Level::DEBUG);
+        config.set_log_level(if verbose { RDKafkaLogLevel::Debug } else { RDKafkaLogLevel::Info });
         let errors = ClientErrors::default();
         let consumer = config.create_with_context(Context { errors: errors.clone() }).map_err(|error| match error {
             // The value may be a secret: librdkafka repeats it in some of its texts.
@@ -107,14 +110,21 @@ impl ClientErrors {
     }
 
     /// Code (librdkafka's, negative) and text of the newest error no older than `age`; a login or TLS failure wins
-    /// over mere connection trouble, since it is the cause of the rest.
+    /// over mere connection trouble, since it is the cause of the rest, and any cause over "all brokers are down".
     pub fn newest(&self, age: Duration) -> Option<(i32, Name)> {
         let errors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let recent = || errors.iter().rev().filter(|(at, ..)| at.elapsed() <= age);
         let told = |(_, code, text): &(Instant, i32, Name)| (*code, text.clone());
-        recent().find(|(_, code, _)| is_login(*code)).or_else(|| recent().next()).map(told)
+        let cause = recent().find(|(_, code, _)| is_login(*code));
+        cause.or_else(|| recent().find(|(_, code, _)| *code != ALL_DOWN)).or_else(|| recent().next()).map(told)
     }
 }
+
+/// `_TRANSPORT`.
+const TRANSPORT: i32 = -195;
+
+/// `_ALL_BROKERS_DOWN`: says nothing of the cause.
+const ALL_DOWN: i32 = -187;
 
 /// Whether this code of librdkafka means a failed login or TLS handshake: `_SSL`, `_AUTHENTICATION`, or the protocol's
 /// own SASL_AUTHENTICATION_FAILED.
@@ -131,6 +141,12 @@ impl ConsumerContext for Context {}
 
 impl ClientContext for Context {
     fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
+        if facility == "FAIL" && (level as i32) > RDKafkaLogLevel::Error as i32 {
+            // "[thrd:NAME]: NAME: cause"; what is an error or worse comes through `error`, with its code.
+            let text =
+                message.strip_prefix('[').and_then(|rest| rest.split_once("]: ")).map_or(message, |(_, text)| text);
+            self.errors.push(TRANSPORT, text);
+        }
         let message = Name::new(message);
         match level {
             RDKafkaLogLevel::Emerg | RDKafkaLogLevel::Alert | RDKafkaLogLevel::Critical | RDKafkaLogLevel::Error => {

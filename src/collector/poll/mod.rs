@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use super::causes::{self, Cause, Problems};
 use super::{Clock, Selection};
 use crate::kafka::{Admin, ClientErrors, Metadata, is_login};
-use crate::model::{Cluster, GroupKind, GroupState, Name, Progress, Scope, Snapshot, Topic};
+use crate::model::{Cluster, GroupKind, GroupState, Name, Progress, Snapshot, Topic};
 
 use answer::{Answer, Call};
 
@@ -157,13 +157,6 @@ impl Poller {
         self.take_news()
     }
 
-    /// What a background error means while nothing else is known.
-    pub fn connection_problem(&mut self, (code, text): &(i32, Name)) -> Snapshot {
-        let cause = causes::of_connection(*code, text);
-        self.problems.set(Scope::Cluster, causes::CONNECTION, cause, self.clock.now());
-        self.take_news()
-    }
-
     fn take_news(&mut self) -> Snapshot {
         let mut news = std::mem::take(&mut self.news);
         news.problems = self.problems.take_changed();
@@ -215,7 +208,7 @@ impl Poller {
 
     /// The cause of a call that nobody answered: a login or TLS failure is told by the client's errors alone.
     fn background_cause(&self) -> Option<Cause> {
-        let (code, text) = self.errors.newest(Duration::from_secs(30))?;
+        let (code, text) = self.errors.newest(crate::collector::LATELY)?;
         (is_login(code) || !self.listing_complete).then(|| causes::of_connection(code, &text))
     }
 }
