@@ -139,7 +139,7 @@ fn a_wrong_protocol() {
     let (tls, plain, sasl) = (kafka.bootstrap_of("SSL"), kafka.bootstrap(), kafka.bootstrap_of("SASL"));
     runtime(&["-b", &tls, "--timeout", "5s"], &[&tls, "check security.protocol"]);
     let args = ["-b", &plain, "-X", "security.protocol=ssl"];
-    runtime(&[&args[..], &LONG].concat(), &[&plain, "TLS failed", "check security.protocol"]);
+    runtime(&[&args[..], &["--timeout", "5s"]].concat(), &[&plain, "TLS failed", "check security.protocol"]);
     runtime(&["-b", &sasl, "--timeout", "5s"], &[&sasl, "closed the connection", "SASL"]);
 }
 

@@ -86,6 +86,9 @@ pub fn of_connection(code: i32, text: &Name) -> Cause {
             (None, Some(act))
         }
         -193 => (None, Some("check the host name in the bootstrap servers")),
+        _ if has("SSL handshake failed") || has("SSL_HANDSHAKE") => {
+            (None, Some("TLS failed: check security.protocol; it may be a plaintext port"))
+        }
         _ if has("Connection refused") => (None, Some("nothing listens there: check host and port")),
         _ if has("Invalid response size") => {
             let text = format!("{who}: what answers there does not speak Kafka, or wants TLS");
