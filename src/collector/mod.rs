@@ -97,6 +97,8 @@ pub async fn run(
                 }
             };
             let at = clock.now();
+            // First what happened, then what is: a view of the snapshot has both.
+            send_events(&mut poller, &output, clock);
             let full_due = last_full.is_none_or(|last: At| at.since(last) >= FULL_EVERY);
             if full_due && poller.known().listing.is_some() {
                 last_full = Some(at);
@@ -104,7 +106,6 @@ pub async fn run(
             } else {
                 output.send(Frame::Partial(Stamped { at, body: partial }));
             }
-            send_events(&mut poller, &output, clock);
             if let Some(cause) = poller.required_log_refused() {
                 output.send(Frame::Note(Stamped { at, body: Note { level: Level::Fatal, text: cause.clone() } }));
                 output.finish();
@@ -133,9 +134,8 @@ pub async fn run(
             () = poller.listen() => {}
             // What the log tells is passed on as it happens, a moment's worth at once.
             () = tokio::time::sleep(PUSH_AFTER), if log_news => {
-                let at = clock.now();
-                output.send(Frame::Partial(Stamped { at, body: poller.log_news() }));
                 send_events(&mut poller, &output, clock);
+                output.send(Frame::Partial(Stamped { at: clock.now(), body: poller.log_news() }));
             }
         }
     }

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use crate::assign::metrics::Metrics;
+use crate::health::rebalances::Happening;
 use crate::health::{Direction, IdleReason, LagTotals, PartitionLag};
-use crate::model::{At, Evidence, GroupKind, GroupState, Listing, Name, Problem, Progress, Wall};
+use crate::model::{At, Evidence, GroupKind, GroupState, Listing, LogGap, MemberLog, Name, Problem, Progress, Wall};
+
+pub use crate::health::rebalances::Summary as RebalanceView;
 
 /// Everything there is to show. Cheap to clone: groups are shared with the views before and after.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,6 +23,9 @@ pub struct View {
     /// Sorted by group id.
     pub groups: Vec<Arc<GroupView>>,
     pub problems: Arc<Vec<Problem>>,
+    /// What happened in any group, newest first, at most 1000: rebalances, commits that moved back, static restarts,
+    /// changes of type, deletions.
+    pub events: Arc<Vec<Arc<Happening>>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,6 +69,15 @@ pub struct GroupView {
     pub assignor: Option<Name>,
     /// Broker id.
     pub coordinator: Option<i32>,
+    /// Generation (classic) or group epoch (KIP-848, share, streams); told by the log alone, as the next three.
+    pub epoch: Option<i32>,
+    /// Epoch that the target assignment was computed for.
+    pub assignment_epoch: Option<i32>,
+    /// The group hash (KIP-1101) that the coordinator stored.
+    pub stored_hash: Option<i64>,
+    /// Why the log does not tell of this group now, although it is read.
+    pub log_gap: Option<LogGap>,
+    pub rebalances: RebalanceView,
     /// When members and state were last seen; `None`: never.
     pub described_at: Option<At>,
     /// When the commits were last read; `None`: never.
@@ -114,6 +129,8 @@ pub struct MemberView {
     pub idle: Option<IdleReason>,
     /// KIP-848: it holds something else than its target.
     pub reconciling: bool,
+    /// What only the log tells of it.
+    pub log: Option<Box<MemberLog>>,
 }
 
 impl MemberView {
