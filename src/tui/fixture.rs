@@ -113,6 +113,7 @@ impl Facts {
             described_at: Some(self.at),
             commits: Some(commits),
             commits_at: Some(self.at),
+            ..Group::default()
         };
         self.snapshot.groups.insert(Name::new(id), group);
     }
