@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::kafka::CallError;
+use crate::kafka::{CallError, is_login};
 use crate::model::{At, Name, Problem, Scope};
 
 /// The problems as of now, by what they are about. A fact that can be had again clears its problem.
@@ -15,14 +15,15 @@ pub struct Problems {
 impl Problems {
     /// `missing` could not be had; a problem that lasts keeps its `since`.
     pub fn failed(&mut self, scope: Scope, missing: &'static str, error: &CallError, now: At) {
-        let (cause, remedy) = explain(&scope, error);
-        self.set(scope, missing, cause, remedy, now);
+        let cause = explain(&scope, error);
+        self.set(scope, missing, cause, now);
     }
 
-    pub fn set(&mut self, scope: Scope, missing: &'static str, cause: Name, remedy: Option<String>, now: At) {
+    pub fn set(&mut self, scope: Scope, missing: &'static str, cause: Cause, now: At) {
         let key = (scope.clone(), missing);
         let since = self.known.get(&key).map_or(now, |known| known.since);
-        let problem = Problem { scope, missing: missing.to_owned(), cause, remedy, since };
+        let Cause { text, remedy, lasting } = cause;
+        let problem = Problem { scope, missing: missing.to_owned(), cause: text, remedy, lasting, since };
         if self.known.get(&key) != Some(&problem) {
             self.changed = true;
             self.known.insert(key, problem);
@@ -56,6 +57,16 @@ impl Problems {
     }
 }
 
+/// Why a fact could not be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    pub text: Name,
+    /// The right or the act that would help.
+    pub remedy: Option<String>,
+    /// Trying again is pointless until somebody changes something.
+    pub lasting: bool,
+}
+
 /// Whether trying again soon is pointless: a right is missing. Such calls are repeated slowly, since brokers log each
 /// denial (redpanda-data/kminion#138).
 pub fn is_denied(error: &CallError) -> bool {
@@ -66,7 +77,7 @@ pub fn is_denied(error: &CallError) -> bool {
 pub const CONNECTION: &str = "connection";
 
 /// What a background error of the client means, with the act that would help.
-pub fn of_connection(code: i32, text: &Name) -> (Name, Option<String>) {
+pub fn of_connection(code: i32, text: &Name) -> Cause {
     let remedy = match code {
         -169 | 58 => Some("authentication failed: check sasl.mechanism, sasl.username and sasl.password"),
         -181 => Some("TLS failed: check security.protocol, ssl.ca.location and the name in the broker's certificate"),
@@ -77,12 +88,13 @@ pub fn of_connection(code: i32, text: &Name) -> (Name, Option<String>) {
         }
         _ => None,
     };
-    (text.clone(), remedy.map(str::to_owned))
+    Cause { text: text.clone(), remedy: remedy.map(str::to_owned), lasting: is_login(code) }
 }
 
 /// The cause in plain words, and the right or act that would help.
-pub fn explain(scope: &Scope, error: &CallError) -> (Name, Option<String>) {
-    let Some(code) = error.code() else { return (Name::new(error.to_string()), None) };
+pub fn explain(scope: &Scope, error: &CallError) -> Cause {
+    let as_told = || Cause { text: Name::new(error.to_string()), remedy: None, lasting: false };
+    let Some(code) = error.code() else { return as_told() };
     let named = |right: &str| match scope {
         Scope::Topic(name) | Scope::Partition(name, _) => Some(format!("needs {right} on topic {name}")),
         Scope::Group(name) => Some(format!("needs {right} on group {name}")),
@@ -97,9 +109,9 @@ pub fn explain(scope: &Scope, error: &CallError) -> (Name, Option<String>) {
         3 | 5 | 6 | -188 => ("the partition has no leader, or it has just moved", None),
         -193 => ("the host name cannot be resolved", Some("check the bootstrap server's name".to_owned())),
         -195 | -187 => ("no connection to the broker", None),
-        _ => return (Name::new(error.to_string()), None),
+        _ => return as_told(),
     };
-    (Name::new(cause), remedy)
+    Cause { text: Name::new(cause), remedy, lasting: is_denied(error) }
 }
 
 #[cfg(test)]
@@ -129,7 +141,15 @@ mod tests {
 
     #[test]
     fn unknown_codes_show_the_brokers_text() {
-        let (cause, remedy) = explain(&Scope::Cluster, &code(77));
-        assert_eq!((cause.raw(), remedy), ("Broker: text (77)", None));
+        let cause = explain(&Scope::Cluster, &code(77));
+        assert_eq!(cause, Cause { text: Name::new("Broker: text (77)"), remedy: None, lasting: false });
+    }
+
+    #[test]
+    fn what_only_a_person_can_change_lasts() {
+        assert!(explain(&Scope::Cluster, &code(31)).lasting && !explain(&Scope::Cluster, &code(14)).lasting);
+        let text = Name::new("text");
+        assert!(of_connection(-169, &text).lasting && of_connection(-181, &text).lasting);
+        assert!(!of_connection(-195, &text).lasting);
     }
 }

@@ -30,8 +30,8 @@ pub fn build(
     let mut partitions = partitions(group, description, facts, memory, now);
     let mut members = members(description, &mut partitions);
     let totals: LagTotals = partitions.iter().map(|partition| &partition.lag).collect();
-    if totals.has_known() && group.commits_at.is_some() {
-        memory.trend.push(now, totals.lag);
+    if let Some(read_at) = ends_read_at(&partitions, facts).filter(|_| totals.has_known()) {
+        memory.trend.push(read_at, totals.lag);
     }
     let mut view = GroupView {
         id: id.clone(),
@@ -64,6 +64,13 @@ pub fn build(
     view.members = members;
     view.partitions = partitions;
     view
+}
+
+/// When log ends were last read: a lag is a sample of that moment.
+fn ends_read_at(partitions: &[PartitionView], facts: &Snapshot) -> Option<At> {
+    let mut topics: Vec<&Name> = partitions.iter().map(|partition| &partition.topic).collect();
+    topics.dedup();
+    topics.into_iter().filter_map(|topic| Some(facts.offsets.get(topic)?.end.as_ref()?.at)).max()
 }
 
 /// librdkafka does not know Assigning and Reconciling: they follow from current and target assignment.

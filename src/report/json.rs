@@ -166,6 +166,8 @@ struct ProblemRow {
     missing: String,
     cause: Name,
     remedy: Option<String>,
+    /// It will not pass by itself.
+    lasting: bool,
     age_ms: u64,
 }
 
@@ -175,7 +177,8 @@ pub fn snapshot(outcome: &Outcome) -> Snapshot {
     let mut problems: Vec<ProblemRow> = view.problems.iter().map(|problem| problem_row(problem, view.now)).collect();
     if let Feed::Stale { since, cause } = &view.feed {
         let (missing, remedy) = ("collector".to_owned(), None);
-        let problem = Problem { scope: Scope::Cluster, missing, cause: cause.clone(), remedy, since: *since };
+        let problem =
+            Problem { scope: Scope::Cluster, missing, cause: cause.clone(), remedy, lasting: false, since: *since };
         problems.push(problem_row(&problem, view.now));
     }
     Snapshot {
@@ -318,6 +321,7 @@ fn problem_row(problem: &Problem, now: At) -> ProblemRow {
         missing: problem.missing.clone(),
         cause: problem.cause.clone(),
         remedy: problem.remedy.clone(),
+        lasting: problem.lasting,
         age_ms: millis(now, problem.since),
     }
 }

@@ -81,6 +81,7 @@ impl Facts {
             missing: "commits".to_owned(),
             cause: Name::new("not authorized to describe the group"),
             remedy: Some("needs DESCRIBE on group secret-sauce".to_owned()),
+            lasting: false,
             since: At(1000),
         }]);
     }

@@ -169,6 +169,7 @@ fn before_anything_is_known() {
         missing: "connection".to_owned(),
         cause: Name::new("kafka-1.prod:9092: Connect to ipv4#10.0.0.1:9092 failed: Connection refused"),
         remedy: Some("nothing listens there: check host and port".to_owned()),
+        lasting: false,
         since: At(1000),
     };
     let view = View { now: At(13_000), problems: vec![refused].into(), ..View::default() };

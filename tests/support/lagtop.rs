@@ -92,7 +92,11 @@ fn text(mut from: impl Read + Send + 'static) -> std::thread::JoinHandle<String>
 /// `lagtop snapshot --format json` with more arguments; it must succeed.
 #[track_caller]
 pub fn snapshot(bootstrap: &str, args: &[&str]) -> Value {
-    let ran = run(lagtop(&["snapshot", "-b", bootstrap, "--format", "json", "--timeout", "30s"]).args(args));
+    let mut command = lagtop(&["snapshot", "-b", bootstrap, "--format", "json"]);
+    if !args.contains(&"--timeout") {
+        command.args(["--timeout", "30s"]);
+    }
+    let ran = run(command.args(args));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     ran.json()
 }

@@ -30,8 +30,10 @@ pub struct LogState {
     shares_caught_up: BTreeSet<i32>,
     pub names: TopicNames,
     events: Vec<Event>,
-    /// Groups that changed since they were last told.
+    /// Groups whose members, state or epochs changed since they were last told.
     dirty: BTreeSet<Name>,
+    /// Groups that committed since: told with a poll alone, which reads the log ends after them.
+    committed: BTreeSet<Name>,
     /// The whole log was read: nothing lies before.
     pub from_beginning: bool,
 }
@@ -40,6 +42,8 @@ pub struct LogState {
 #[derive(Debug, Clone, Copy, Default)]
 struct PartitionState {
     caught_up: bool,
+    /// Its end when reading began.
+    until: i64,
     next: i64,
     high: i64,
     /// Polls in a row in which the position stood still with the high watermark ahead.
@@ -51,31 +55,29 @@ struct PartitionState {
 }
 
 impl LogState {
-    /// A state that expects these partitions.
-    pub fn new(partitions: impl IntoIterator<Item = i32>, from_beginning: bool) -> Self {
-        let partitions = partitions.into_iter().map(|partition| (partition, PartitionState::default())).collect();
-        Self { partitions, from_beginning, ..Self::default() }
+    /// A state that follows this plan.
+    pub fn new(plan: &start::Plan) -> Self {
+        let state = |until: i64| PartitionState { until, ..PartitionState::default() };
+        let partitions = plan.until.iter().map(|(partition, until)| (*partition, state(*until))).collect();
+        Self { partitions, from_beginning: plan.whole, ..Self::default() }
     }
 
     /// Takes in what the reader of `__consumer_offsets` or `__share_group_state` says. `end`: log ends, where known.
     pub fn take(&mut self, message: Message, end: &dyn Fn(&Name, i32) -> Option<i64>) {
         match message {
             Message::Records(records) => {
+                let mut reached = BTreeMap::new();
                 for record in records {
-                    match record {
-                        Record::Group { at, key, value } => self.apply(at, &key, value, end),
-                        Record::Share { key, value, .. } => self.apply_share(&key, value),
+                    if let Record::Group { at, key, value } = record {
+                        reached.insert(at.partition, at.offset + 1);
+                        self.apply(at, &key, value, end);
                     }
                 }
+                self.reached(&reached);
             }
-            Message::CaughtUp { partition } => {
-                if let Some(state) = self.partitions.get_mut(&partition).filter(|state| !state.caught_up) {
-                    state.caught_up = true;
-                    let groups = self.groups_of(partition);
-                    self.dirty.extend(groups);
-                }
-            }
+            Message::CaughtUp { partition } => self.caught_up(partition),
             Message::Positions(positions) => {
+                self.reached(&positions.iter().map(|(partition, (next, _))| (*partition, *next)).collect());
                 for (partition, (next, high)) in positions {
                     if let Some(state) = self.partitions.get_mut(&partition) {
                         let stands = state.caught_up && state.next == next && high > next;
@@ -90,6 +92,26 @@ impl LogState {
                 }
             }
             Message::Failed(_) => self.partitions.values_mut().for_each(|state| state.failed = true),
+        }
+    }
+
+    /// The next offsets to read.
+    fn reached(&mut self, next: &BTreeMap<i32, i64>) {
+        let there = |(partition, next): (&i32, &i64)| {
+            let state = self.partitions.get(partition)?;
+            (!state.caught_up && *next >= state.until).then_some(*partition)
+        };
+        let there: Vec<i32> = next.iter().filter_map(there).collect();
+        for partition in there {
+            self.caught_up(partition);
+        }
+    }
+
+    fn caught_up(&mut self, partition: i32) {
+        if let Some(state) = self.partitions.get_mut(&partition).filter(|state| !state.caught_up) {
+            state.caught_up = true;
+            let groups = self.groups_of(partition);
+            self.dirty.extend(groups);
         }
     }
 
@@ -127,7 +149,8 @@ impl LogState {
         let group = self.groups.entry(name.clone()).or_insert_with(|| LogGroup { seeded, ..LogGroup::default() });
         let around = Surroundings { names: &self.names, end, wall: at.wall };
         let what = group.apply(key, value, &around);
-        self.dirty.insert(name.clone());
+        let commit = matches!(key, Key::OffsetCommit(_) | Key::LegacyOffsetCommit(_));
+        if commit { &mut self.committed } else { &mut self.dirty }.insert(name.clone());
         if let Some(what) = what {
             let gone = what == What::GroupGone;
             self.events.push(Event { group: name.clone(), wall: at.wall, log: (at.partition, at.offset), what });
@@ -154,7 +177,7 @@ impl LogState {
             }
             _ => _ = known.remove(&partition),
         }
-        self.dirty.insert(place.group.clone());
+        self.committed.insert(place.group.clone());
     }
 
     /// What happened since the last call, in the order of each log partition.
@@ -162,11 +185,18 @@ impl LogState {
         std::mem::take(&mut self.events)
     }
 
-    /// Groups that changed since the last call.
-    pub fn take_dirty(&mut self) -> BTreeSet<Name> {
-        std::mem::take(&mut self.dirty)
+    /// Groups whose members, state or epochs changed since the last call; with `commits`, also those that committed.
+    pub fn take_dirty(&mut self, commits: bool) -> BTreeSet<Name> {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        if commits {
+            dirty.append(&mut self.committed);
+        } else {
+            self.committed.extend(dirty.iter().cloned());
+        }
+        dirty
     }
 
+    /// Something that is passed on at once.
     pub fn has_news(&self) -> bool {
         !self.dirty.is_empty() || !self.events.is_empty()
     }

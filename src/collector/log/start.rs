@@ -14,6 +14,8 @@ const LONGEST: i64 = 2_000_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     pub from: BTreeMap<i32, i64>,
+    /// The ends of the partitions before reading began: whoever has read that far has caught up.
+    pub until: BTreeMap<i32, i64>,
     /// Nothing is left out.
     pub whole: bool,
     /// Offsets left out (records at most: compaction leaves gaps).
@@ -24,9 +26,13 @@ pub struct Plan {
 /// partition without one has no record that young.
 pub fn plan(bounds: &BTreeMap<i32, (i64, i64)>, history: History, since: &BTreeMap<i32, i64>) -> Plan {
     let length: i64 = bounds.values().map(|(start, end)| end - start).sum();
-    let whole = || Plan { from: bounds.iter().map(|(p, (start, _))| (*p, *start)).collect(), whole: true, skipped: 0 };
+    let until: BTreeMap<i32, i64> = bounds.iter().map(|(partition, (_, end))| (*partition, *end)).collect();
+    let whole = |until| {
+        let from = bounds.iter().map(|(partition, (start, _))| (*partition, *start)).collect();
+        Plan { from, until, whole: true, skipped: 0 }
+    };
     if length <= SHORT || history == History::All {
-        return whole();
+        return whole(until);
     }
     let mut from: BTreeMap<i32, i64> = bounds
         .iter()
@@ -43,7 +49,7 @@ pub fn plan(bounds: &BTreeMap<i32, (i64, i64)>, history: History, since: &BTreeM
         }
     }
     let skipped = from.iter().map(|(partition, first)| first - bounds[partition].0).sum();
-    if skipped == 0 { whole() } else { Plan { from, whole: false, skipped } }
+    if skipped == 0 { whole(until) } else { Plan { from, until, whole: false, skipped } }
 }
 
 /// Whether times are needed for the plan.
@@ -66,7 +72,8 @@ mod tests {
         let bounds = BTreeMap::from([(0, (10, 100_000)), (1, (0, 0))]);
         assert_eq!(needs_times(&bounds, SIX_HOURS), None);
         let plan = plan(&bounds, SIX_HOURS, &BTreeMap::new());
-        assert_eq!(plan, Plan { from: BTreeMap::from([(0, 10), (1, 0)]), whole: true, skipped: 0 });
+        let until = BTreeMap::from([(0, 100_000), (1, 0)]);
+        assert_eq!(plan, Plan { from: BTreeMap::from([(0, 10), (1, 0)]), until, whole: true, skipped: 0 });
     }
 
     #[test]

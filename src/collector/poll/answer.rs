@@ -151,9 +151,7 @@ impl Poller {
     pub(super) fn cluster_failed(&mut self, missing: &'static str, error: &CallError) {
         let now = self.clock.now();
         match self.background_cause().filter(|_| *error == CallError::Timeout || self.known.listing.is_none()) {
-            Some((cause, remedy)) => {
-                self.problems.set(Scope::Cluster, super::causes::CONNECTION, cause, remedy, now);
-            }
+            Some(cause) => self.problems.set(Scope::Cluster, super::causes::CONNECTION, cause, now),
             None => self.problems.failed(Scope::Cluster, missing, error, now),
         }
     }

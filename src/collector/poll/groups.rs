@@ -278,8 +278,8 @@ impl Poller {
                 match offsets.failed.first() {
                     None => self.problems.cleared(scope, "commits of some partitions"),
                     Some((topic, _, error)) => {
-                        let (cause, remedy) = causes::explain(&Scope::Topic(topic.clone()), error);
-                        self.problems.set(scope, "commits of some partitions", cause, remedy, now);
+                        let cause = causes::explain(&Scope::Topic(topic.clone()), error);
+                        self.problems.set(scope, "commits of some partitions", cause, now);
                     }
                 }
                 let mut commits = Commits { topics: offsets.commits };

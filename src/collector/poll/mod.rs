@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::causes::{self, Problems};
+use super::causes::{self, Cause, Problems};
 use super::{Clock, Selection};
 use crate::frame::Settings;
 use crate::kafka::{Admin, Client, ClientErrors, Log, Metadata, is_login};
@@ -58,6 +58,8 @@ pub struct Poller {
     news: Snapshot,
     problems: Problems,
     polls: u64,
+    /// When the current poll began.
+    began: Instant,
 
     calls: JoinSet<Answer>,
     in_flight: HashSet<Call>,
@@ -106,6 +108,7 @@ impl Poller {
             news: Snapshot::default(),
             problems: Problems::default(),
             polls: 0,
+            began: Instant::now(),
             calls: JoinSet::new(),
             in_flight: HashSet::new(),
             asked: BTreeMap::new(),
@@ -138,6 +141,7 @@ impl Poller {
     /// One poll; returns what is new. `forced`: the person asked for it, so the list of groups is read too.
     pub async fn poll(&mut self, forced: bool) -> Snapshot {
         let began = Instant::now();
+        self.began = began;
         let patience = if self.polls == 0 { FIRST_PATIENCE } else { PATIENCE };
         self.answered.clear();
 
@@ -151,12 +155,11 @@ impl Poller {
         self.wait(|call| matches!(call, Call::Rebalancing | Call::Held), PATIENCE).await;
         self.ask_groups(forced);
         self.wait(|call| matches!(call, Call::Group(_)), patience).await;
-        self.tell_log();
+        self.tell_log(true);
         self.answer_covered();
         self.ask_topics();
         self.wait(|call| matches!(call, Call::Topics), patience).await;
         self.merge_topics();
-        self.tell_log();
         self.ask_offsets(forced);
         self.wait(|call| matches!(call, Call::Offsets(..)), patience).await;
         self.merge_offsets();
@@ -174,8 +177,8 @@ impl Poller {
 
     /// What a background error means while nothing else is known.
     pub fn connection_problem(&mut self, (code, text): &(i32, Name)) -> Snapshot {
-        let (cause, remedy) = causes::of_connection(*code, text);
-        self.problems.set(Scope::Cluster, causes::CONNECTION, cause, remedy, self.clock.now());
+        let cause = causes::of_connection(*code, text);
+        self.problems.set(Scope::Cluster, causes::CONNECTION, cause, self.clock.now());
         self.take_news()
     }
 
@@ -195,7 +198,7 @@ impl Poller {
 
     /// What the log told since the last poll.
     pub fn log_news(&mut self) -> Snapshot {
-        self.tell_log();
+        self.tell_log(false);
         self.take_news()
     }
 
@@ -223,7 +226,7 @@ impl Poller {
         self.known.listing.or(self.news.listing).is_some()
             && (self.asked.contains_key(&Call::Typed(None)) || self.tail.is_caught_up())
             && self.tail.is_settled()
-            && !self.tail.state.has_news()
+            && self.covered_are_told()
             && self.ends_are_known()
             && !self.in_flight.iter().any(|call| !matches!(call, Call::Cluster))
             && self.tracked.values().all(|tracked| tracked.seen)
@@ -240,10 +243,11 @@ impl Poller {
         self.calls.spawn(answer);
     }
 
-    /// Merges answers until none of the calls that `wanted` names is under way, at most for `patience`.
+    /// Merges answers until none of the calls that `wanted` names is under way, at most for `patience`. A call that an
+    /// earlier poll waited for in vain is not waited for again.
     async fn wait(&mut self, wanted: impl Fn(&Call) -> bool, patience: Duration) {
         let deadline = tokio::time::Instant::now() + patience;
-        while self.in_flight.iter().any(&wanted) {
+        while self.in_flight.iter().any(|call| wanted(call) && self.asked_in_this_poll(call)) {
             tokio::select! {
                 answer = self.calls.join_next() => match answer {
                     Some(Ok(answer)) => self.take(answer),
@@ -260,8 +264,12 @@ impl Poller {
         }
     }
 
+    fn asked_in_this_poll(&self, call: &Call) -> bool {
+        self.asked.get(call).is_some_and(|at| *at >= self.began)
+    }
+
     /// The cause of a call that nobody answered: a login or TLS failure is told by the client's errors alone.
-    fn background_cause(&self) -> Option<(Name, Option<String>)> {
+    fn background_cause(&self) -> Option<Cause> {
         let (code, text) = self.errors.newest(Duration::from_secs(30))?;
         (is_login(code) || !self.listing_complete).then(|| causes::of_connection(code, &text))
     }

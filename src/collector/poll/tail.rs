@@ -10,11 +10,11 @@ use futures::future::join_all;
 use super::Poller;
 use super::answer::{Answer, Call};
 use super::groups::leave_out;
-use crate::collector::causes;
+use crate::collector::causes::{self, Cause};
 use crate::collector::log::{LogState, start};
 use crate::frame::order::{History, LogMode, Settings};
 use crate::kafka::{Admin, CallError, Client, Counts, Isolation, Log, LogReader, Message, Spec, TopicAnswer};
-use crate::model::{GroupKind, LogGap, LogProgress, Name, Scope, Wall};
+use crate::model::{GroupKind, LogGap, LogProgress, Name, Scope, Snapshot, Wall};
 
 /// A log that is not there or not readable is tried again this often.
 const RETRY_EVERY: Duration = Duration::from_secs(60);
@@ -177,23 +177,26 @@ impl Poller {
                 let reading = Reading { counts: Arc::clone(&reader.counts), reader, plan: begun.plan };
                 if log == Log::Groups {
                     let names = std::mem::take(&mut self.tail.state.names);
-                    self.tail.state = LogState::new(reading.plan.from.keys().copied(), reading.plan.whole);
+                    self.tail.state = LogState::new(&reading.plan);
                     self.tail.state.names = names;
                     (self.tail.refused, self.tail.missing) = (None, false);
                     self.set_log_leaders();
                 }
                 *self.tail.reading(log) = Some(reading);
             }
-            Err(error) => self.problems.set(scope, what, Name::from(error.to_string()), None, now),
+            Err(error) => {
+                let text = Name::from(error.to_string());
+                self.problems.set(scope, what, Cause { text, remedy: None, lasting: true }, now);
+            }
         }
     }
 
     fn log_refused(&mut self, log: Log, error: CallError) {
         let (scope, now) = (Scope::Topic(Name::new(log.topic())), self.clock.now());
         if causes::is_denied(&error) {
-            let cause = Name::new("not authorized to read it");
-            let remedy = format!("needs READ and DESCRIBE on topic {}", log.topic());
-            self.problems.set(scope, what_is_missing(log), cause, Some(remedy), now);
+            let text = Name::new("not authorized to read it");
+            let remedy = Some(format!("needs READ and DESCRIBE on topic {}", log.topic()));
+            self.problems.set(scope, what_is_missing(log), Cause { text, remedy, lasting: true }, now);
         } else {
             self.problems.failed(scope, what_is_missing(log), &error, now);
         }
@@ -222,12 +225,14 @@ impl Poller {
         }
     }
 
-    /// Tells the groups that the log changed, where it covers them, and follows kinds that it alone knows.
-    pub fn tell_log(&mut self) {
+    /// Tells the groups that the log changed, where it covers them, and follows kinds that it alone knows. `commits`:
+    /// what they committed, too; that is for a poll, which reads the log ends afterwards, so that no commit is ever
+    /// ahead of an end that was read before it.
+    pub fn tell_log(&mut self, commits: bool) {
         if self.tail.groups.is_none() {
             return;
         }
-        let dirty = self.tail.state.take_dirty();
+        let dirty = self.tail.state.take_dirty(commits);
         if dirty.iter().any(|group| !self.tracked.contains_key(group)) {
             self.track();
         }
@@ -237,9 +242,9 @@ impl Poller {
                 continue;
             }
             let facts = self.tail.state.facts(&group, self.listed_state(&group));
-            let Some((mut description, mut commits)) = facts else { continue };
+            let Some((mut description, mut committed)) = facts else { continue };
             leave_out(&mut description, &self.selection);
-            commits.topics.retain(|topic, _| self.selection.topic(topic));
+            committed.topics.retain(|topic, _| self.selection.topic(topic));
             if description.assignor.is_none() && self.kind_of(&group) == GroupKind::Consumer {
                 description.assignor = self.assignors.get(&group).cloned();
             }
@@ -247,21 +252,33 @@ impl Poller {
             let share = self.tail.state.share(&group, share_partitions, now);
             let known = self.known.groups.get(&group);
             let same_description = known.is_some_and(|known| known.description.as_ref() == Some(&description));
-            let same_commits = known.is_some_and(|known| known.commits.as_ref() == Some(&commits));
+            let same_commits = known.is_some_and(|known| known.commits.as_ref() == Some(&committed));
             let news = self.news.groups.entry(group.clone()).or_default();
             news.kind = kind;
-            news.share = share;
-            (news.described_at, news.commits_at) = (Some(now), Some(now));
+            news.described_at = Some(now);
             if !same_description || news.description.is_some() {
                 news.description = Some(description);
             }
-            if !same_commits || news.commits.is_some() {
-                news.commits = Some(commits);
+            if commits {
+                news.share = share;
+                news.commits_at = Some(now);
+                if !same_commits || news.commits.is_some() {
+                    news.commits = Some(committed);
+                }
             }
             if let Some(tracked) = self.tracked.get_mut(&group) {
                 tracked.seen = true;
             }
         }
+    }
+
+    /// Members and commits of every group that the log covers were told.
+    pub(super) fn covered_are_told(&self) -> bool {
+        let told = |facts: &Snapshot, group| {
+            facts.groups.get(group).is_some_and(|group| group.described_at.is_some() && group.commits_at.is_some())
+        };
+        let mut covered = self.tracked.keys().filter(|group| self.tail.state.covers(group));
+        covered.all(|group| told(&self.news, group) || told(&self.known, group))
     }
 
     /// Who leads the partitions of the log: the coordinators.

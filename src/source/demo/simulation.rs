@@ -87,6 +87,7 @@ fn problems() -> Vec<Problem> {
             missing: missing.to_owned(),
             cause: Name::new("not authorized to describe the group"),
             remedy: Some(format!("needs DESCRIBE on group {}", role.name)),
+            lasting: true,
             since: At::default(),
         })
     });
