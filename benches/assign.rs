@@ -8,7 +8,7 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use lagtop::assign::{
     Assignor, GroupInput, MemberInput, TopicInput, TopicPartition, cooperative_sticky, lag_balanced, lag_based, range,
-    roundrobin, server_range, sticky, uniform,
+    roundrobin, server_range, share_simple, sticky, uniform,
 };
 use lagtop::model::Name;
 use uuid::Uuid;
@@ -84,6 +84,7 @@ fn assignors(c: &mut Criterion) {
             bench(c, "cooperative-sticky", &size, &new, |g| cooperative_sticky::round(g).map_or(0, |round| round.1));
             bench(c, "uniform", &size, &new, |g| uniform::assign(g).map_or(0, |plan| plan.len()));
             bench(c, "server-range", &size, &new, |g| server_range::assign(g).map_or(0, |plan| plan.len()));
+            bench(c, "simple", &size, &new, |g| share_simple::assign(g).map_or(0, |plan| plan.len()));
             bench(c, "lag-based", &size, &new, |g| lag_based::assign(g).len());
             bench(c, "lag-balanced", &size, &new, |g| lag_balanced::assign(g).len());
 

@@ -12,6 +12,7 @@
 pub mod assignment;
 pub mod assignor;
 pub mod cooperative_sticky;
+mod coordinator;
 mod flat;
 pub mod input;
 pub mod java_hash;
@@ -22,6 +23,7 @@ pub mod moves;
 pub mod range;
 pub mod roundrobin;
 pub mod server_range;
+pub mod share_simple;
 pub mod sticky;
 pub mod uniform;
 pub mod uniform_heterogeneous;
