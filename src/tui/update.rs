@@ -199,7 +199,7 @@ fn open_group(state: &mut State) {
     state.screens.push(Screen::Group(id));
     state.members = List::default();
     state.partitions = List::default();
-    let members = state.open_group().is_some_and(|group| !group.members.is_empty() || !group.kind.is_consumer());
+    let members = state.open_group().is_some_and(|group| !group.members.is_empty() || !group.kind.reads_partitions());
     state.pane = if members { Pane::Members } else { Pane::Partitions };
     state.arrange(true);
 }

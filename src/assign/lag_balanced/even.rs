@@ -38,7 +38,8 @@ impl State<'_> {
                     (best, start) = (stays.abs_diff(mean), next);
                 }
             }
-            for number in list[start..start + surplus].to_vec() {
+            let run: Vec<u32> = list[start..start + surplus].to_vec();
+            for number in run {
                 self.release(number);
             }
         }
