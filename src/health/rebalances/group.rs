@@ -96,7 +96,7 @@ impl GroupHistory {
             What::Generation(generation) => self.fold_generation(event, generation, seen, out),
             What::GroupEpoch { kind, epoch, hash } => {
                 // The first bump of all may be written after its cause.
-                self.forget_compacted(first_of_batch && *epoch > 1);
+                self.forget_compacted(first_of_batch && *epoch > 2);
                 self.fold_epoch(event, kind, *epoch, *hash, out);
             }
             What::AssignmentEpoch { epoch } => {
