@@ -4,6 +4,8 @@
 // The names are the schema's.
 #![allow(clippy::struct_field_names)]
 
+mod rebalances;
+
 use serde::Serialize;
 
 use super::Outcome;
@@ -47,6 +49,13 @@ struct Group {
     evidence: crate::model::Evidence,
     assignor: Option<Name>,
     coordinator: Option<i32>,
+    /// Generation or group epoch; `null` without the log, as the next two.
+    epoch: Option<i32>,
+    assignment_epoch: Option<i32>,
+    /// The group hash of KIP-1101, signed decimal: as a number it would not survive a reader of doubles.
+    stored_hash: Option<String>,
+    /// Why the log does not tell now.
+    log_gap: Option<crate::model::LogGap>,
     /// Age of members and state, and of the commits, in milliseconds.
     described_age_ms: Option<u64>,
     commits_age_ms: Option<u64>,
@@ -57,6 +66,9 @@ struct Group {
     current: Option<Judged>,
     plan: Option<Plan>,
     partitions: Vec<Partition>,
+    rebalances: rebalances::Rebalances,
+    /// Other events of the group, newest first, at most 20.
+    events: Vec<rebalances::EventRow>,
     problems: Vec<ProblemRow>,
 }
 
@@ -104,6 +116,8 @@ struct Member {
     idle: Option<String>,
     /// KIP-848: it holds something else than its target.
     reconciling: bool,
+    /// What only the coordinator log tells of it.
+    log: Option<rebalances::MemberLogRow>,
 }
 
 #[derive(Debug, Serialize)]
@@ -216,6 +230,10 @@ fn group_row(group: &GroupView, view: &View) -> Group {
         evidence: group.evidence,
         assignor: group.assignor.clone(),
         coordinator: group.coordinator,
+        epoch: group.epoch,
+        assignment_epoch: group.assignment_epoch,
+        stored_hash: group.stored_hash.map(|hash| hash.to_string()),
+        log_gap: group.log_gap,
         described_age_ms: age(view.described_at(group)),
         commits_age_ms: age(view.commits_at(group)),
         members: group.members.iter().map(|member| member_row(member, group)).collect(),
@@ -224,6 +242,8 @@ fn group_row(group: &GroupView, view: &View) -> Group {
         current: group.metrics.as_ref().map(judged),
         plan: group.plan.as_ref().map(|plan| plan_row(plan, group)),
         partitions: group.partitions.iter().map(|partition| partition_row(partition, group)).collect(),
+        rebalances: rebalances::rows(&group.rebalances),
+        events: rebalances::events(&group.rebalances),
         problems: group.problems.iter().map(|problem| problem_row(problem, view.now)).collect(),
     }
 }
@@ -265,6 +285,7 @@ fn member_row(member: &MemberView, group: &GroupView) -> Member {
         totals: totals(&member.totals),
         idle: member.idle.map(|reason| reason.to_string()),
         reconciling: member.reconciling,
+        log: member.log.as_deref().map(rebalances::member_log),
     }
 }
 
