@@ -35,3 +35,4 @@ pub mod model;
 pub mod monitor;
 pub mod report;
 pub mod source;
+pub mod tui;

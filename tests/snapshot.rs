@@ -198,6 +198,15 @@ fn share_streams_and_connect_groups_beside_others() {
 
     let told = snapshot(&kafka.bootstrap(), &["-g", "s.k-*"]);
     assert_eq!(told["complete"], true, "{told:#}");
+    for (id, kind) in [("s.k-share", "share"), ("s.k-streams", "streams"), ("s.k-connect", "connect")] {
+        let truth = kafka.describe(id);
+        let row = group(&told, id);
+        assert_eq!((&row["type"], row["state"].as_str()), (&json!(kind), Some(truth.state.as_str())));
+        assert_eq!(row["members"].as_array().map(Vec::len), Some(truth.members.len()));
+    }
+
+    let told = snapshot(&kafka.bootstrap(), &["-g", "s.k-*", "--coordinator-log", "off"]);
+    assert_eq!(told["complete"], true, "{told:#}");
     for id in ["s.k-share", "s.k-streams"] {
         let row = group(&told, id);
         assert_eq!((&row["type"], &row["plan"], &row["lag"]), (&json!("share or streams"), &Value::Null, &Value::Null));

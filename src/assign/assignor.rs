@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::assignment::Assignment;
 use super::input::GroupInput;
-use super::{cooperative_sticky, lag_based, range, roundrobin, server_range, sticky, uniform};
+use super::{cooperative_sticky, lag_balanced, lag_based, range, roundrobin, server_range, sticky, uniform};
 
 /// Who can use an assignor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,6 +35,8 @@ pub enum Assignor {
     ServerRange,
     /// KAFKA-5337; not part of Kafka.
     LagBased,
+    /// Ours: lag over all topics at once, and with few moves; not part of Kafka.
+    LagBalanced,
 }
 
 /// Why an assignor gave no assignment.
@@ -47,7 +49,9 @@ pub enum AssignError {
 }
 
 impl Assignor {
-    pub const ALL: [Self; 7] = [
+    /// All, in the order in which a screen offers them.
+    pub const ALL: [Self; 8] = [
+        Self::LagBalanced,
         Self::LagBased,
         Self::Range,
         Self::RoundRobin,
@@ -67,22 +71,26 @@ impl Assignor {
             Self::Uniform => "uniform",
             Self::ServerRange => "server-range",
             Self::LagBased => "lag-based",
+            Self::LagBalanced => "lag-balanced",
         }
     }
 
     /// The protocols whose groups can run it.
     pub fn protocols(self) -> &'static [Protocol] {
         match self {
-            Self::Range | Self::RoundRobin | Self::Sticky | Self::CooperativeSticky | Self::LagBased => {
-                &[Protocol::Classic]
-            }
+            Self::Range
+            | Self::RoundRobin
+            | Self::Sticky
+            | Self::CooperativeSticky
+            | Self::LagBased
+            | Self::LagBalanced => &[Protocol::Classic],
             Self::Uniform | Self::ServerRange => &[Protocol::Consumer],
         }
     }
 
     /// True when Kafka ships it, so that configuration alone switches to it.
     pub fn is_built_in(self) -> bool {
-        self != Self::LagBased
+        !matches!(self, Self::LagBased | Self::LagBalanced)
     }
 
     /// True when its result depends on the order of a Java hash table, so that another run of the same group may differ
@@ -104,6 +112,7 @@ impl Assignor {
             Self::Uniform => uniform::assign_as_coordinator(group),
             Self::ServerRange => server_range::assign(group),
             Self::LagBased => Ok(lag_based::assign(group)),
+            Self::LagBalanced => Ok(lag_balanced::assign(group)),
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod cooperative_sticky;
 mod flat;
 pub mod input;
 pub mod java_hash;
+pub mod lag_balanced;
 pub mod lag_based;
 pub mod metrics;
 pub mod moves;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::frame::order::History;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 /// top for Apache Kafka consumer groups: lag, members, and a lag-balanced assignment beside the current one.
@@ -75,9 +76,27 @@ pub struct Watch {
     /// Time between two polls, such as 2s or 1m; at least 500ms.
     #[arg(short = 'i', long, value_name = "TIME", default_value = "2s", value_parser = interval)]
     pub interval: Option<Duration>,
+    /// Whether to read the coordinator log, __consumer_offsets (needs READ on it): history from before the start,
+    /// rebalances with their causes, epochs, share and streams groups.
+    #[arg(long, value_enum, default_value_t)]
+    pub coordinator_log: CoordinatorLog,
+    /// How far back the coordinator log is read: a time such as 6h, or `all`. A short log is always read whole.
+    #[arg(long, value_name = "TIME|all", default_value = "6h", value_parser = history)]
+    pub log_history: Option<History>,
     /// What a partition without a commit counts for in a plan: no API tells a group's auto.offset.reset.
     #[arg(long, value_enum, default_value_t)]
     pub assume_reset: AssumeReset,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum CoordinatorLog {
+    /// Where the rights allow it.
+    #[default]
+    Auto,
+    /// Admin calls alone.
+    Off,
+    /// Fail without it.
+    Require,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -184,6 +203,14 @@ fn interval(text: &str) -> Result<Duration, String> {
         return Err("the shortest interval is 500ms".to_owned());
     }
     Ok(interval)
+}
+
+fn history(text: &str) -> Result<History, String> {
+    if text == "all" {
+        return Ok(History::All);
+    }
+    let back = humantime::parse_duration(text).map_err(|error| format!("{error} (write 6h, 30m or all)"))?;
+    Ok(History::Last(u64::try_from(back.as_millis()).unwrap_or(u64::MAX)))
 }
 
 #[cfg(test)]

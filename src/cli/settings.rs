@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::args::{AssumeReset, Cluster, Watch};
+use super::args::{AssumeReset, Cluster, CoordinatorLog, Watch};
 use crate::collector::{PatternError, Selection};
-use crate::frame::Settings;
+use crate::frame::order::{LogMode, Settings};
 use crate::model::name::safe;
 use crate::monitor::{Preferences, Reset};
 use crate::source::live::Launch;
@@ -52,9 +52,27 @@ pub fn settings(cluster: &Cluster, watch: &Watch, interval: Duration) -> Result<
         exclude_groups: watch.exclude_groups.clone(),
         topics: watch.topics.clone(),
         interval_ms: u64::try_from(interval.as_millis()).unwrap_or(u64::MAX),
+        log: match watch.coordinator_log {
+            CoordinatorLog::Auto => LogMode::Auto,
+            CoordinatorLog::Off => LogMode::Off,
+            CoordinatorLog::Require => LogMode::Require,
+        },
+        history: watch.log_history.unwrap_or_default(),
     };
-    Selection::new(&settings)?;
+    watch.selection()?;
     Ok((settings, hide))
+}
+
+impl Watch {
+    /// The groups and topics that were asked for.
+    pub fn selection(&self) -> Result<Selection, PatternError> {
+        Selection::new(&Settings {
+            groups: self.groups.clone(),
+            exclude_groups: self.exclude_groups.clone(),
+            topics: self.topics.clone(),
+            ..Settings::default()
+        })
+    }
 }
 
 /// How to start a collector for these arguments. `interval` zero: polls only when told to.

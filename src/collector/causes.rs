@@ -42,6 +42,11 @@ impl Problems {
         self.changed |= self.known.len() != before;
     }
 
+    /// Whether anything misses this.
+    pub fn any(&self, missing: &str) -> bool {
+        self.known.keys().any(|(_, known)| *known == missing)
+    }
+
     pub fn all(&self) -> Vec<Problem> {
         self.known.values().cloned().collect()
     }

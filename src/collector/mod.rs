@@ -4,6 +4,7 @@
 //! reads what the parent says, `causes` turns failures into problems, `selection` holds the globs.
 
 mod causes;
+mod log;
 mod orders;
 mod output;
 mod poll;
@@ -26,6 +27,8 @@ pub use selection::{PatternError, Selection};
 const CALL: Duration = Duration::from_secs(3);
 /// A full snapshot at least this often, so that a reader that joins a recording late catches up.
 const FULL_EVERY: Duration = Duration::from_secs(300);
+/// What the log tells is gathered this long before it is passed on.
+const PUSH_AFTER: Duration = Duration::from_millis(100);
 
 /// How long a background error counts as the cause of what fails.
 const LATELY: Duration = Duration::from_secs(30);
@@ -71,8 +74,8 @@ pub async fn run(
     };
     let errors = client.errors().clone();
     let admin = client.admin(CALL).context("the result thread of the Kafka client")?;
-    let mut trouble = Trouble { errors: errors.clone(), clock, told: None };
-    let mut poller = poll::Poller::new(admin, errors, selection, clock);
+    let mut trouble = Trouble { errors, clock, told: None };
+    let mut poller = poll::Poller::new(admin, client, settings.clone(), selection, clock);
     let mut interval = Duration::from_millis(settings.interval_ms);
     poller.interval = interval;
     let mut last_full = None;
@@ -101,8 +104,16 @@ pub async fn run(
             } else {
                 output.send(Frame::Partial(Stamped { at, body: partial }));
             }
+            send_events(&mut poller, &output, clock);
+            if let Some(cause) = poller.required_log_refused() {
+                output.send(Frame::Note(Stamped { at, body: Note { level: Level::Fatal, text: cause.clone() } }));
+                output.finish();
+                anyhow::bail!("{cause}");
+            }
             next_poll = (!interval.is_zero()).then(|| (began + interval).max(Instant::now()));
         }
+        let unreached = poller.known().listing.is_none();
+        let log_news = poller.has_log_news();
         let wait = next_poll.map_or(Duration::from_secs(3600), |at| at.saturating_duration_since(Instant::now()));
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
@@ -118,11 +129,24 @@ pub async fn run(
                 }
                 Some(Order::Settings(_)) => tracing::warn!("settings come once, as the first order: ignored"),
             },
-            problem = trouble.next(poller.known().listing.is_some()) => output.send(problem),
+            problem = trouble.next(false), if unreached => output.send(problem),
+            () = poller.listen() => {}
+            // What the log tells is passed on as it happens, a moment's worth at once.
+            () = tokio::time::sleep(PUSH_AFTER), if log_news => {
+                let at = clock.now();
+                output.send(Frame::Partial(Stamped { at, body: poller.log_news() }));
+                send_events(&mut poller, &output, clock);
+            }
         }
     }
     output.finish();
     Ok(())
+}
+
+fn send_events(poller: &mut poll::Poller, output: &output::Output, clock: Clock) {
+    for event in poller.take_events() {
+        output.send(Frame::Event(Stamped { at: clock.now(), body: event }));
+    }
 }
 
 /// Background errors while no broker has answered yet: told at once, not only after a call's deadline.

@@ -8,7 +8,11 @@ use std::thread::JoinHandle;
 
 use tokio::sync::Notify;
 
-use crate::frame::{self, Frame, Stamped};
+use crate::frame::{self, Frame, Level, Note, Stamped};
+use crate::model::{At, Name};
+
+/// Frames that wait for a slow reader; events beyond are dropped, and the gap is told.
+const LONGEST_QUEUE: usize = 100_000;
 
 /// Handle of the writer thread.
 pub struct Output {
@@ -26,6 +30,10 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Frame>,
+    /// Time of the newest snapshot.
+    newest: At,
+    /// Events that found no place: told as a gap.
+    dropped: u64,
     /// No more frames will come.
     finished: bool,
     /// The reader is gone.
@@ -59,6 +67,10 @@ impl Output {
     /// Queues a frame; a snapshot is merged into one that still waits.
     pub fn send(&self, frame: Frame) {
         let mut queue = self.shared.lock();
+        if let Frame::Full(Stamped { at, .. }) | Frame::Partial(Stamped { at, .. }) = &frame {
+            queue.newest = *at;
+        }
+        let full = queue.waiting.len() >= LONGEST_QUEUE;
         match (queue.waiting.back_mut(), frame) {
             (_, full @ Frame::Full(_)) => {
                 queue.waiting.retain(|waiting| !matches!(waiting, Frame::Full(_) | Frame::Partial(_)));
@@ -70,6 +82,10 @@ impl Output {
                 waiting.body.gone_groups.clear();
             }
             (Some(Frame::Partial(waiting)), Frame::Partial(newer)) => merge(waiting, newer),
+            (_, Frame::Event(event)) if full => {
+                queue.dropped += 1;
+                tracing::debug!("an event of {} is dropped: nobody reads", event.body.group);
+            }
             (_, frame) => queue.waiting.push_back(frame),
         }
         self.shared.wake.notify_one();
@@ -107,6 +123,12 @@ impl Shared {
             if let Some(frame) = queue.waiting.pop_front() {
                 return Some(frame);
             }
+            if queue.dropped > 0 {
+                let text =
+                    format!("{} events were dropped, since nobody read the stream", std::mem::take(&mut queue.dropped));
+                let body = Note { level: Level::Warning, text: Name::from(text) };
+                return Some(Frame::Note(Stamped { at: queue.newest, body }));
+            }
             if queue.finished || queue.broken {
                 return None;
             }
@@ -119,7 +141,7 @@ impl Shared {
 mod tests {
     use super::*;
     use crate::frame::{Decoder, Hello};
-    use crate::model::{At, Name, Snapshot};
+    use crate::model::Snapshot;
     use std::sync::mpsc;
 
     /// A writer that takes one write for each permit.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::model::{At, Presence};
+use crate::model::{At, Presence, SharePartition};
 
 /// Everything that decides the lag of one partition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct PartitionFacts {
     pub end: Option<(i64, At)>,
     /// The commit was past the end in the poll before, too (with the same or an earlier commit).
     pub past_end_before: bool,
+    /// Set for a share group, which commits nothing: how far it has read (nothing in it: not known).
+    pub share: Option<SharePartition>,
 }
 
 /// The lag of one partition, in records.
@@ -26,6 +28,9 @@ pub struct PartitionFacts {
 pub enum PartitionLag {
     /// end − commit. Also 0 for one poll in which the commit was ahead of an end that had been read before it.
     Known(u64),
+    /// A share group's backlog: end − share-partition start offset − what is done above it, the broker's own formula.
+    /// Not defined as lag is, so it is in no sum with lags.
+    Backlog(u64),
     /// The group has never committed here, or the commit has expired. `held`: records in the log, end − start.
     NoCommit { held: Option<u64> },
     /// commit > end in two polls running: offsets copied from elsewhere, or a topic recreated.
@@ -56,6 +61,9 @@ impl PartitionLag {
             return Self::NoLeader;
         }
         let Some((end, read_at)) = facts.end else { return Self::Unknown };
+        if let Some(share) = facts.share {
+            return share.backlog(end).map_or(Self::Unknown, Self::Backlog);
+        }
         let Some(commit) = facts.commit else {
             return Self::NoCommit { held: facts.start.map(|start| distance(start, end)) };
         };
@@ -83,6 +91,7 @@ impl PartitionLag {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Known(_) => "known",
+            Self::Backlog(_) => "backlog",
             Self::NoCommit { .. } => "no commit",
             Self::PastEnd { .. } => "past end",
             Self::Expired { .. } => "expired",
@@ -107,6 +116,9 @@ pub struct LagTotals {
     /// Records.
     pub lag: u64,
     pub known: usize,
+    /// Share groups: records that are not done, over the partitions where that is known.
+    pub backlog: u64,
+    pub shared: usize,
     pub no_commit: usize,
     pub past_end: usize,
     pub expired: usize,
@@ -124,6 +136,10 @@ impl LagTotals {
         self.lag = self.lag.saturating_add(lag.readable().unwrap_or(0));
         match lag {
             PartitionLag::Known(_) => self.known += 1,
+            PartitionLag::Backlog(backlog) => {
+                self.shared += 1;
+                self.backlog = self.backlog.saturating_add(*backlog);
+            }
             PartitionLag::NoCommit { .. } => self.no_commit += 1,
             PartitionLag::PastEnd { .. } => self.past_end += 1,
             PartitionLag::Expired { lost, .. } => {
@@ -185,6 +201,7 @@ mod tests {
             start: Some(start),
             end: Some((end, At(0))),
             past_end_before: false,
+            share: None,
         }
     }
 
@@ -227,6 +244,22 @@ mod tests {
         assert_eq!(expired, PartitionLag::Expired { lost: 500, readable: 1000 });
         let totals: LagTotals = [expired, PartitionLag::Known(5)].iter().collect();
         assert_eq!((totals.lag, totals.lost, totals.expired), (1005, 500, 1));
+    }
+
+    #[test]
+    fn a_share_groups_backlog_is_the_brokers() {
+        let share = |start, done| Some(SharePartition { start, done });
+        let base = facts(0, None, 100);
+        for (share, expected) in [
+            (share(Some(40), Some(10)), PartitionLag::Backlog(50)),
+            (share(Some(100), Some(0)), PartitionLag::Backlog(0)),
+            (share(None, Some(0)), PartitionLag::Unknown),
+            (share(Some(40), None), PartitionLag::Unknown),
+        ] {
+            assert_eq!(lag(&PartitionFacts { share, ..base }), expected);
+        }
+        let totals: LagTotals = [PartitionLag::Backlog(50), PartitionLag::Backlog(7)].iter().collect();
+        assert_eq!((totals.lag, totals.backlog, totals.shared, totals.has_known()), (0, 57, 2, false));
     }
 
     #[test]

@@ -58,10 +58,34 @@ pub struct ClassicMember {
 impl Admin {
     /// ListConsumerGroups: every group of type classic or consumer.
     pub async fn list_groups(&self) -> Result<GroupList, CallError> {
+        self.list_groups_in(&[]).await
+    }
+
+    /// ListConsumerGroups filtered to the states that no record of the coordinator log tells.
+    pub async fn list_rebalancing(&self) -> Result<GroupList, CallError> {
+        self.list_groups_in(&[
+            RawState::RD_KAFKA_CONSUMER_GROUP_STATE_PREPARING_REBALANCE,
+            RawState::RD_KAFKA_CONSUMER_GROUP_STATE_COMPLETING_REBALANCE,
+        ])
+        .await
+    }
+
+    async fn list_groups_in(&self, states: &[RawState]) -> Result<GroupList, CallError> {
         self.call(
             Op::RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPS,
-            // SAFETY: handle, options and queue are alive for the call, which copies what it needs.
-            |rk, options, queue| unsafe { rd::rd_kafka_ListConsumerGroups(rk, options.raw(), queue) },
+            // SAFETY: handle, options and queue are alive for the call, which copies what it needs; the states are
+            // copied into the options. An error object would be ours: it is freed.
+            |rk, options, queue| unsafe {
+                if !states.is_empty() {
+                    let (states, count) = (states.as_ptr(), states.len());
+                    let refused =
+                        rd::rd_kafka_AdminOptions_set_match_consumer_group_states(options.raw(), states, count);
+                    if !refused.is_null() {
+                        rd::rd_kafka_error_destroy(refused);
+                    }
+                }
+                rd::rd_kafka_ListConsumerGroups(rk, options.raw(), queue);
+            },
             |event| {
                 // SAFETY: the event is of this call, so the cast holds; arrays and strings belong to the event.
                 unsafe {

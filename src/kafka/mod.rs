@@ -5,6 +5,7 @@
 
 mod admin;
 mod client;
+mod coordinator_log;
 mod error;
 mod groups;
 mod log_offsets;
@@ -13,6 +14,7 @@ mod topics;
 
 pub use admin::Admin;
 pub use client::{Client, ClientErrors, ConnectError, is_login, library_version};
+pub use coordinator_log::{Counts, Log, LogReader, Message, Position, Record};
 pub use error::CallError;
 pub use groups::{ClassicMember, GroupList, GroupOffsets, ListedGroup, Protocol, TypedName};
 pub use log_offsets::{Isolation, LogOffsets, Spec};

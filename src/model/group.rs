@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{At, Commits, Name};
+use crate::model::{At, Commits, Name, ShareOffsets};
 
 /// Partitions by topic; the numbers ascend.
 pub type TopicPartitions = BTreeMap<Name, Vec<i32>>;
@@ -25,6 +25,9 @@ pub struct Group {
     pub commits: Option<Commits>,
     /// When the commits were last read, also if they are not repeated here.
     pub commits_at: Option<At>,
+    /// Share groups: how far they have read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<ShareOffsets>,
 }
 
 /// What kind of group it is, by the protocol that its members speak.
@@ -51,6 +54,11 @@ impl GroupKind {
     /// Whether its members hold partitions exclusively and commit offsets, so that lag and a plan make sense.
     pub fn is_consumer(&self) -> bool {
         matches!(self, Self::Classic | Self::Consumer)
+    }
+
+    /// Whether its progress through partitions is known at all: by commits, or (share groups) by share offsets.
+    pub fn reads_partitions(&self) -> bool {
+        matches!(self, Self::Classic | Self::Consumer | Self::Streams | Self::Share)
     }
 }
 
@@ -181,12 +189,17 @@ pub struct Member {
     pub assignment: Option<TopicPartitions>,
     /// KIP-848: what it shall hold.
     pub target: Option<TopicPartitions>,
-    /// How many partitions it holds of topics that were not selected: those are left out of the rest.
-    #[serde(skip_serializing_if = "is_none")]
-    pub elsewhere: usize,
     /// What only the log tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<Box<MemberLog>>,
+    /// How many partitions it holds of topics that were not selected: those are left out of the rest.
+    #[serde(skip_serializing_if = "is_none")]
+    pub elsewhere: usize,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What only the coordinator log tells of a member.
@@ -220,9 +233,4 @@ pub struct Tasks {
     pub warmup: TopicPartitions,
     /// Process of the member: standbys are placed in another one.
     pub process: Name,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
-fn is_none(count: &usize) -> bool {
-    *count == 0
 }

@@ -16,8 +16,8 @@ pub use group::{
     Description, Evidence, Group, GroupKind, GroupState, LogGap, Member, MemberLog, Tasks, TopicPartitions,
 };
 pub use name::Name;
-pub use offsets::{Column, Commit, Commits, TopicOffsets};
+pub use offsets::{Column, Commit, Commits, ShareOffsets, SharePartition, TopicOffsets};
 pub use problem::{Problem, Scope};
-pub use snapshot::{Listing, Progress, Snapshot};
+pub use snapshot::{Listing, LogProgress, Progress, Snapshot};
 pub use time::{At, Wall};
 pub use topic::{Partition, Presence, Topic};

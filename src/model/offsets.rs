@@ -25,6 +25,32 @@ pub struct Commit {
     pub committed_at: Option<Wall>,
 }
 
+/// How far a share group has read, from `__share_group_state` (KIP-932).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ShareOffsets {
+    pub at: At,
+    pub topics: BTreeMap<Name, BTreeMap<i32, SharePartition>>,
+}
+
+/// One partition of a share group.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SharePartition {
+    /// Share-partition start offset: everything below is done.
+    pub start: Option<i64>,
+    /// Records at or above it that are done, too.
+    pub done: Option<i32>,
+}
+
+impl SharePartition {
+    /// The broker's lag: end − start − done; `None` where either is not known.
+    pub fn backlog(&self, end: i64) -> Option<u64> {
+        let backlog = end.saturating_sub(self.start?).saturating_sub(i64::from(self.done?));
+        Some(u64::try_from(backlog).unwrap_or(0))
+    }
+}
+
 /// Log offsets of one topic. In a partial snapshot `None` means "as before".
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

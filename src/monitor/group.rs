@@ -8,7 +8,8 @@ use super::view::{GroupView, MemberView, PartitionView};
 use super::{Memory, PastEnd, Preferences, freshness};
 use crate::health::{LagTotals, PartitionFacts, PartitionLag};
 use crate::model::{
-    At, Column, Description, Group, GroupKind, GroupState, Member, Name, Presence, Problem, Scope, Snapshot,
+    At, Column, Description, Group, GroupKind, GroupState, Member, Name, Presence, Problem, Scope, SharePartition,
+    Snapshot,
 };
 
 /// Points of a group's trend that a screen can use.
@@ -29,8 +30,8 @@ pub fn build(
     let mut partitions = partitions(group, description, facts, memory, now);
     let mut members = members(description, &mut partitions);
     let totals: LagTotals = partitions.iter().map(|partition| &partition.lag).collect();
-    if totals.has_known() && group.commits_at.is_some() {
-        memory.trend.push(now, totals.lag);
+    if let Some(read_at) = ends_read_at(&partitions, facts).filter(|_| totals.has_known()) {
+        memory.trend.push(read_at, totals.lag);
     }
     let mut view = GroupView {
         id: id.clone(),
@@ -65,6 +66,13 @@ pub fn build(
     view
 }
 
+/// When log ends were last read: a lag is a sample of that moment.
+fn ends_read_at(partitions: &[PartitionView], facts: &Snapshot) -> Option<At> {
+    let mut topics: Vec<&Name> = partitions.iter().map(|partition| &partition.topic).collect();
+    topics.dedup();
+    topics.into_iter().filter_map(|topic| Some(facts.offsets.get(topic)?.end.as_ref()?.at)).max()
+}
+
 /// librdkafka does not know Assigning and Reconciling: they follow from current and target assignment.
 fn state(group: &Group, description: &Description) -> GroupState {
     let described = match group.description {
@@ -93,7 +101,7 @@ fn partitions(
     memory: &mut Memory,
     now: At,
 ) -> Vec<PartitionView> {
-    if !group.kind.is_consumer() {
+    if !group.kind.reads_partitions() {
         return Vec::new();
     }
     let mut numbers: BTreeMap<&Name, BTreeSet<i32>> = BTreeMap::new();
@@ -107,6 +115,12 @@ fn partitions(
         for topic in member.subscription.iter().flatten() {
             numbers.entry(topic).or_default();
         }
+    }
+    for (topic, shared) in group.share.iter().flat_map(|share| &share.topics) {
+        numbers.entry(topic).or_default().extend(shared.keys());
+    }
+    for topic in description.topology_topics.iter().flatten() {
+        numbers.entry(topic).or_default();
     }
     let fresh = freshness(facts);
     let mut past_end = BTreeMap::new();
@@ -128,6 +142,7 @@ fn partitions(
                 start: read(offsets.and_then(|offsets| offsets.start.as_ref()), number).map(|(start, _)| start),
                 end: read(offsets.and_then(|offsets| offsets.end.as_ref()), number),
                 past_end_before: false,
+                share: share_facts(group, name, number),
             };
             if known.presence == Presence::Gone || (known.presence == Presence::Present && !known.exists) {
                 (known.start, known.end) = (None, None);
@@ -150,6 +165,12 @@ fn partitions(
     }
     memory.past_end = past_end;
     out
+}
+
+/// Share groups commit nothing: their progress is the share coordinator's.
+fn share_facts(group: &Group, topic: &Name, partition: i32) -> Option<SharePartition> {
+    let shared = || group.share.as_ref()?.topics.get(topic)?.get(&partition).copied();
+    (group.kind == GroupKind::Share).then(|| shared().unwrap_or_default())
 }
 
 /// A commit that is ahead of its end, and whether it was ahead of an end that was read earlier, too.

@@ -112,10 +112,8 @@ fn seen_of(group: &GroupView) -> Seen {
         group.problems.iter().any(|problem| of_topic(&problem))
     };
     let unknown = |partition: &&PartitionView| partition.lag == PartitionLag::Unknown;
-    let ends = group.partitions.iter().filter(unknown).map(|partition| match hidden(&partition.topic) {
-        true => Seen::AllThatMay,
-        false => Seen::Waiting,
-    });
+    let ends = group.partitions.iter().filter(unknown);
+    let ends = ends.map(|partition| if hidden(&partition.topic) { Seen::AllThatMay } else { Seen::Waiting });
     let ends = ends.min().unwrap_or(Seen::All);
     let group_facts =
         fact(group.described_at.is_some(), "state and members").min(fact(group.commits_at.is_some(), "commits"));

@@ -2,6 +2,7 @@
 //! incident). Whoever consumes a [`Source`] cannot tell which it is.
 
 mod backoff;
+pub mod demo;
 pub mod live;
 pub mod recording;
 
@@ -29,4 +30,26 @@ pub struct Source {
     pub inputs: mpsc::Receiver<Input>,
     /// Orders to whoever makes the frames; a recording ignores them.
     pub orders: mpsc::Sender<Order>,
+}
+
+impl Source {
+    /// Waits for the first frame; the error says why there is none.
+    pub async fn opened(mut self) -> Result<Self, Name> {
+        let first = self.inputs.recv().await;
+        if let Some(Input::Ended { failure: Some(cause) }) = first {
+            return Err(cause);
+        }
+        let (sender, inputs) = mpsc::channel(64);
+        let Self { inputs: mut rest, orders } = self;
+        tokio::spawn(async move {
+            let mut next = first;
+            while let Some(input) = next {
+                if sender.send(input).await.is_err() {
+                    return;
+                }
+                next = rest.recv().await;
+            }
+        });
+        Ok(Self { inputs, orders })
+    }
 }

@@ -142,11 +142,18 @@ impl Tool {
     }
 
     /// Compares a quiet group's snapshot with what Apache's tool says: only where the snapshots before and after agree;
-    /// else again. Returns the group's row.
+    /// else again. Both ways of knowing a group must agree with it: the admin calls alone, and the coordinator log.
+    /// Returns the row that the log gave.
     #[track_caller]
     pub fn compare(&self, bootstrap: &str, id: &str) -> Value {
+        self.compare_with(bootstrap, id, "off");
+        self.compare_with(bootstrap, id, "require")
+    }
+
+    #[track_caller]
+    fn compare_with(&self, bootstrap: &str, id: &str, log: &str) -> Value {
         let (row, ours, theirs) = wait_until(&format!("{id} to stand still"), DEADLINE, || {
-            let take = || snapshot(bootstrap, &["-g", id]);
+            let take = || snapshot(bootstrap, &["-g", id, "--coordinator-log", log]);
             let before = take();
             let theirs = self.figures(id);
             let after = take();

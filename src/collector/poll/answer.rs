@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::Poller;
 use super::groups::GroupAnswer;
 use super::offsets::OffsetsAnswer;
-use crate::kafka::{CallError, GroupList, Metadata, Spec, TopicAnswer, TypedName};
+use super::tail::LogStart;
+use crate::kafka::{CallError, GroupList, Log, Metadata, Spec, TopicAnswer, TypedName};
 use crate::model::{Cluster, Listing, Name, Scope};
 
 /// A call that may be under way; none is asked twice at once.
@@ -20,6 +21,12 @@ pub enum Call {
     Group(Name),
     /// ListOffsets at one leader.
     Offsets(i32, Spec),
+    /// Which classic groups are rebalancing.
+    Rebalancing,
+    /// Whether an open transaction holds partitions of the log.
+    Held,
+    /// From where `__consumer_offsets` (or, true, `__share_group_state`) is to be read.
+    LogStart(bool),
 }
 
 pub enum Answer {
@@ -30,6 +37,9 @@ pub enum Answer {
     Topics(Vec<Name>, Result<BTreeMap<Name, TopicAnswer>, CallError>),
     Group(Name, Box<GroupAnswer>),
     Offsets(i32, Spec, OffsetsAnswer),
+    Rebalancing(Result<GroupList, CallError>),
+    Held(BTreeMap<i32, bool>),
+    LogStart(Log, Result<Option<LogStart>, CallError>),
 }
 
 impl Poller {
@@ -49,6 +59,7 @@ impl Poller {
                     Ok(metadata) => {
                         self.connected();
                         self.metadata = metadata;
+                        self.set_log_leaders();
                         self.merge_cluster(None);
                     }
                     Err(error) => self.cluster_failed("metadata", &error),
@@ -75,6 +86,20 @@ impl Poller {
             Answer::Offsets(leader, spec, answer) => {
                 self.in_flight.remove(&Call::Offsets(leader, spec));
                 self.take_offsets(leader, spec, answer);
+            }
+            Answer::Rebalancing(answer) => {
+                self.in_flight.remove(&Call::Rebalancing);
+                self.take_rebalancing(answer);
+            }
+            Answer::Held(answer) => {
+                self.in_flight.remove(&Call::Held);
+                for (partition, held) in answer {
+                    self.tail.state.set_held(partition, held);
+                }
+            }
+            Answer::LogStart(log, answer) => {
+                self.in_flight.remove(&Call::LogStart(log == Log::Shares));
+                self.take_start(log, answer);
             }
         }
     }
@@ -103,11 +128,18 @@ impl Poller {
         self.connected();
         self.unlisted.retain(|name, _| !self.listed.contains_key(name));
         self.track();
-        self.news.listing = Some(Listing {
-            observed_at: self.clock.now(),
-            total: self.listed.len() + self.unlisted.len(),
-            complete: self.listing_complete,
-        });
+        self.news.listing =
+            Some(Listing { observed_at: self.clock.now(), total: self.total(), complete: self.listing_complete });
+    }
+
+    fn take_rebalancing(&mut self, answer: Result<GroupList, CallError>) {
+        let Ok(list) = answer else { return };
+        let now: BTreeMap<Name, _> = list.groups.into_iter().map(|row| (row.id, row.state)).collect();
+        let before = std::mem::replace(&mut self.rebalancing, now);
+        let changed = before.iter().filter(|(name, state)| self.rebalancing.get(*name) != Some(state));
+        let begun = self.rebalancing.keys().filter(|name| !before.contains_key(*name));
+        let dirty: Vec<Name> = changed.map(|(name, _)| name).chain(begun).cloned().collect();
+        self.tail.state.mark(dirty);
     }
 
     /// Some broker answered: the connection works.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::answer::{Answer, Call};
-use super::{DENIED_EVERY, LISTING_EVERY, METADATA_EVERY, Poller, SLICE, TYPED_EVERY};
+use super::{DENIED_EVERY, LISTING_EVERY, LISTING_WITH_LOG_EVERY, METADATA_EVERY, Poller, SLICE, TYPED_EVERY};
+use crate::collector::log::generation_of;
 use crate::collector::{Selection, causes};
-use crate::kafka::records::consumer_protocol::{Subscription, cooperative_sticky_generation};
+use crate::kafka::records::consumer_protocol::Subscription;
 use crate::kafka::{CallError, GroupOffsets, Protocol, TypedName};
 use crate::model::{Commits, Description, Group, GroupKind, GroupState, Member, Name, Scope, TopicPartitions};
 
@@ -36,7 +37,8 @@ impl Poller {
     pub(super) fn ask_cluster(&mut self, forced: bool) {
         let every = |period| if forced { Duration::ZERO } else { period };
         let admin = Arc::clone(&self.admin);
-        if self.due(&Call::Listing, every(LISTING_EVERY)) {
+        let with_log = self.tail.is_caught_up();
+        if self.due(&Call::Listing, every(if with_log { LISTING_WITH_LOG_EVERY } else { LISTING_EVERY })) {
             let admin = Arc::clone(&admin);
             self.ask(Call::Listing, async move { Answer::Listing(admin.list_groups().await) });
         }
@@ -44,7 +46,8 @@ impl Poller {
             let admin = Arc::clone(&admin);
             self.ask(Call::Metadata, async move { Answer::Metadata(admin.metadata().await) });
         }
-        if self.due(&Call::Typed(None), TYPED_EVERY) {
+        // The log tells kinds and subscriptions, too, and describes nobody for it.
+        if !with_log && self.due(&Call::Typed(None), TYPED_EVERY) {
             let admin = Arc::clone(&admin);
             self.ask(Call::Typed(None), async move {
                 let (names, error) = admin.typed_names(None).await;
@@ -63,6 +66,9 @@ impl Poller {
             .tracked
             .iter()
             .filter(|(name, tracked)| {
+                if self.tail.state.covers(name) && !self.tail.state.wants_seed(name) {
+                    return false;
+                }
                 let rested = tracked.asked_at.is_none_or(|at| at.elapsed() >= DENIED_EVERY);
                 (!tracked.denied || rested || forced) && !self.in_flight.contains(&Call::Group((*name).clone()))
             })
@@ -106,35 +112,54 @@ impl Poller {
         }
     }
 
-    fn kind_of(&self, name: &Name) -> GroupKind {
-        let listed = self.listed.get(name).map(|(kind, _)| kind);
-        listed.or_else(|| self.unlisted.get(name)).cloned().unwrap_or_default()
+    pub(super) fn kind_of(&self, name: &Name) -> GroupKind {
+        let told = self.tail.state.kind(name).filter(|_| self.tail.state.gap(name).is_none());
+        let listed = || self.listed.get(name).map(|(kind, _)| kind);
+        told.or_else(listed).or_else(|| self.unlisted.get(name)).cloned().unwrap_or_default()
+    }
+
+    /// State as the lists give it; with the log, only whether a classic group is rebalancing is asked in each poll.
+    pub(super) fn listed_state(&self, name: &Name) -> Option<GroupState> {
+        self.rebalancing.get(name).copied().or_else(|| {
+            let listed = self.listed.get(name).map(|(_, state)| *state)?;
+            let passing = matches!(listed, GroupState::PreparingRebalance | GroupState::CompletingRebalance);
+            (!passing || !self.tail.is_caught_up()).then_some(listed)
+        })
+    }
+
+    /// Groups of every kind that are known.
+    pub(super) fn total(&self) -> usize {
+        let unlisted = self.unlisted.len();
+        let logged = self
+            .tail
+            .state
+            .kinds()
+            .filter(|(name, _)| !self.listed.contains_key(*name) && !self.unlisted.contains_key(*name));
+        self.listed.len() + unlisted + logged.count()
     }
 
     /// Brings the tracked groups in line with the lists.
     pub(super) fn track(&mut self) {
-        let names = self.listed.keys().chain(self.unlisted.keys());
-        let selected: Vec<Name> = names.filter(|name| self.selection.group(name)).cloned().collect();
+        let logged = self.tail.state.kinds().map(|(name, _)| name);
+        let names = self.listed.keys().chain(self.unlisted.keys()).chain(logged);
+        let selected: std::collections::BTreeSet<Name> =
+            names.filter(|name| self.selection.group(name)).cloned().collect();
         for name in &selected {
             let kind = self.kind_of(name);
-            let seen = matches!(kind, GroupKind::Share | GroupKind::Streams | GroupKind::ShareOrStreams);
+            let seen = matches!(kind, GroupKind::ShareOrStreams);
             let tracked = self.tracked.entry(name.clone()).or_default();
             tracked.seen |= seen;
-            let listed_state = self.listed.get(name).map(|(_, state)| *state);
+            let listed_state = self.listed_state(name);
             let news = self.news.groups.entry(name.clone()).or_default();
             news.kind = kind;
             news.listed_state = listed_state;
         }
-        let gone: Vec<Name> = self
-            .tracked
-            .keys()
-            .filter(|name| !self.listed.contains_key(*name) && !self.unlisted.contains_key(*name))
-            .cloned()
-            .collect();
+        let gone: Vec<Name> = self.tracked.keys().filter(|name| !selected.contains(*name)).cloned().collect();
         for name in gone {
             self.tracked.remove(&name);
             self.subscriptions.remove(&name);
             self.problems.forget(&Scope::Group(name.clone()));
+            self.tail.state.forget(&name);
             self.news.groups.remove(&name);
             self.news.gone_groups.push(name);
         }
@@ -154,8 +179,9 @@ impl Poller {
                 }
             }
             self.track();
+            let total = self.total();
             if let Some(listing) = self.news.listing.as_mut() {
-                listing.total = self.listed.len() + self.unlisted.len();
+                listing.total = total;
             }
         }
         for row in names {
@@ -190,11 +216,7 @@ impl Poller {
     fn take_subscriptions(&mut self, row: TypedName) {
         let read = row.members.into_iter().filter_map(|member| {
             let subscription = Subscription::decode(&member.metadata).ok()?;
-            let from_user_data = || {
-                let bytes = subscription.user_data.as_ref().filter(|bytes| bytes.0.len() == 4)?;
-                cooperative_sticky_generation(&bytes.0).ok().flatten()
-            };
-            let joined_from = subscription.generation_id.filter(|generation| *generation >= 0).or_else(from_user_data);
+            let joined_from = generation_of(&subscription);
             let told = MemberSubscription { topics: subscription.topics, rack: subscription.rack_id, joined_from };
             Some((member.id, told))
         });
@@ -216,6 +238,20 @@ impl Poller {
         tracked.denied = described.as_ref().err().is_some_and(causes::is_denied)
             && offsets.as_ref().err().is_some_and(causes::is_denied);
         let (now, scope) = (self.clock.now(), Scope::Group(name.clone()));
+        if let Ok(offsets) = &offsets
+            && self.tail.state.wants_seed(&name)
+        {
+            let commits = Commits { topics: offsets.commits.clone() };
+            let kind = self.kind_of(&name);
+            self.tail.state.seed(&name, &kind, described.as_ref().ok().map(|(_, description)| description), &commits);
+        }
+        if let Some(assignor) = described.as_ref().ok().and_then(|(_, description)| description.assignor.clone()) {
+            self.assignors.insert(name.clone(), assignor);
+        }
+        // The log has caught up while the call was under way: it knows better.
+        if self.tail.state.covers(&name) {
+            return;
+        }
         match described {
             Ok((kind, mut description)) => {
                 self.problems.cleared(scope.clone(), "state and members");
@@ -225,7 +261,7 @@ impl Poller {
                     listed.0 = kind;
                 }
                 description.members.sort_by(|a, b| a.id.cmp(&b.id));
-                description.members.iter_mut().for_each(|member| leave_out(member, &self.selection));
+                leave_out(&mut description, &self.selection);
                 let stranger =
                     |member: &Member| self.subscriptions.get(&name).is_none_or(|known| !known.contains_key(&member.id));
                 let unknown = description.state == GroupState::Stable && description.members.iter().any(stranger);
@@ -282,6 +318,7 @@ impl Poller {
                 }
             }
         }
+        description.log_gap = self.tail.log_gap(name);
         let now = self.clock.now();
         let known = self.known.groups.get(name).and_then(|known| known.description.as_ref());
         let unchanged = known == Some(&description);
@@ -293,15 +330,17 @@ impl Poller {
     }
 }
 
-/// What a member holds of topics that were not selected becomes a count.
-fn leave_out(member: &mut Member, selection: &Selection) {
+/// What members hold of topics that were not selected becomes a count.
+pub(super) fn leave_out(description: &mut Description, selection: &Selection) {
     let selected = |topics: &mut TopicPartitions| {
         let all: usize = topics.values().map(Vec::len).sum();
         topics.retain(|topic, _| selection.topic(topic));
         all - topics.values().map(Vec::len).sum::<usize>()
     };
-    member.target.as_mut().map(selected);
-    member.elsewhere = member.assignment.as_mut().map_or(0, selected);
+    for member in &mut description.members {
+        member.target.as_mut().map(selected);
+        member.elsewhere = member.assignment.as_mut().map_or(0, selected);
+    }
 }
 
 /// The kind of a group that ListConsumerGroups leaves out.

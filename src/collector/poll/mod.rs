@@ -7,6 +7,7 @@
 mod answer;
 mod groups;
 mod offsets;
+mod tail;
 mod topics;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -17,13 +18,17 @@ use tokio::task::JoinSet;
 
 use super::causes::{self, Cause, Problems};
 use super::{Clock, Selection};
-use crate::kafka::{Admin, ClientErrors, Metadata, is_login};
-use crate::model::{Cluster, GroupKind, GroupState, Name, Progress, Snapshot, Topic};
+use crate::frame::Settings;
+use crate::kafka::{Admin, Client, ClientErrors, Log, Metadata, is_login};
+use crate::model::{Cluster, Event, GroupKind, GroupState, Name, Progress, Snapshot, Topic};
 
 use answer::{Answer, Call};
+use tail::Tail;
 
 /// How often each thing is asked, when the timer is on.
 const LISTING_EVERY: Duration = Duration::from_secs(10);
+/// … while the log tells which groups there are.
+const LISTING_WITH_LOG_EVERY: Duration = Duration::from_secs(30);
 const TYPED_EVERY: Duration = Duration::from_secs(60);
 const METADATA_EVERY: Duration = Duration::from_secs(5);
 const CLUSTER_EVERY: Duration = Duration::from_secs(30);
@@ -74,6 +79,11 @@ pub struct Poller {
     described: BTreeMap<Name, Topic>,
     cluster: Cluster,
     fresh: offsets::Fresh,
+    /// Assignors as DescribeConsumerGroups told them: a broker's default is in no record.
+    assignors: BTreeMap<Name, Name>,
+    /// Classic groups that were rebalancing when last asked, and how.
+    rebalancing: BTreeMap<Name, GroupState>,
+    tail: Tail,
 }
 
 /// What is kept about a selected group besides its facts.
@@ -86,10 +96,10 @@ struct Tracked {
 }
 
 impl Poller {
-    pub fn new(admin: Admin, errors: ClientErrors, selection: Selection, clock: Clock) -> Self {
+    pub fn new(admin: Admin, client: Client, settings: Settings, selection: Selection, clock: Clock) -> Self {
         Self {
             admin: Arc::new(admin),
-            errors,
+            errors: client.errors().clone(),
             selection,
             clock,
             interval: Duration::ZERO,
@@ -112,6 +122,9 @@ impl Poller {
             described: BTreeMap::new(),
             cluster: Cluster::default(),
             fresh: offsets::Fresh::default(),
+            assignors: BTreeMap::new(),
+            rebalancing: BTreeMap::new(),
+            tail: Tail::new(settings, client),
         }
     }
 
@@ -138,14 +151,19 @@ impl Poller {
             // Groups that the list leaves out are known only after the old call.
             self.wait(|call| matches!(call, Call::Typed(None)), patience).await;
         }
+        self.ask_log();
+        self.wait(|call| matches!(call, Call::Rebalancing | Call::Held), PATIENCE).await;
         self.ask_groups(forced);
         self.wait(|call| matches!(call, Call::Group(_)), patience).await;
+        self.tell_log(true);
+        self.answer_covered();
         self.ask_topics();
         self.wait(|call| matches!(call, Call::Topics), patience).await;
         self.merge_topics();
         self.ask_offsets(forced);
         self.wait(|call| matches!(call, Call::Offsets(..)), patience).await;
         self.merge_offsets();
+        self.tell_log_progress();
 
         self.polls += 1;
         self.news.progress = Some(Progress {
@@ -155,6 +173,37 @@ impl Poller {
             took_ms: millis(began.elapsed()),
         });
         self.take_news()
+    }
+
+    /// Takes in what the log says, and late answers, while no poll is under way; resolves after each.
+    pub async fn listen(&mut self) {
+        tokio::select! {
+            (log, message) = self.tail.next() => self.take_log(log, message),
+            Some(Ok(answer)) = self.calls.join_next() => self.take(answer),
+            else => std::future::pending().await,
+        }
+    }
+
+    /// Whether the log told something that is not passed on yet.
+    pub fn has_log_news(&self) -> bool {
+        self.tail.state.has_news()
+    }
+
+    /// What the log told since the last poll.
+    pub fn log_news(&mut self) -> Snapshot {
+        self.tell_log(false);
+        self.take_news()
+    }
+
+    /// Events since the last call, of selected groups, in the order of each log partition.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        self.tail.state.take_events()
+    }
+
+    /// With `--coordinator-log require`: why there is nothing to show.
+    pub fn required_log_refused(&self) -> Option<Name> {
+        let refused = self.tail.refused.as_ref().filter(|_| self.tail.is_required())?;
+        Some(Name::from(format!("the coordinator log {} cannot be read: {refused}", Log::Groups.topic())))
     }
 
     fn take_news(&mut self) -> Snapshot {
@@ -168,7 +217,10 @@ impl Poller {
     /// Every selected group was answered for or failed, and so were the ends of what it reads.
     fn all_seen(&self) -> bool {
         self.known.listing.or(self.news.listing).is_some()
-            && self.asked.contains_key(&Call::Typed(None))
+            && (self.asked.contains_key(&Call::Typed(None)) || self.tail.is_caught_up())
+            && self.tail.is_settled()
+            && self.covered_are_told()
+            && self.ends_are_known()
             && !self.in_flight.iter().any(|call| !matches!(call, Call::Cluster))
             && self.tracked.values().all(|tracked| tracked.seen)
     }
@@ -189,12 +241,15 @@ impl Poller {
     async fn wait(&mut self, wanted: impl Fn(&Call) -> bool, patience: Duration) {
         let deadline = tokio::time::Instant::now() + patience;
         while self.in_flight.iter().any(|call| wanted(call) && self.asked_in_this_poll(call)) {
-            match tokio::time::timeout_at(deadline, self.calls.join_next()).await {
-                Ok(Some(Ok(answer))) => self.take(answer),
-                // A call that panicked: its place must not stay taken.
-                Ok(Some(Err(error))) => tracing::error!("a call ended badly: {error}"),
-                Ok(None) => self.in_flight.clear(),
-                Err(_) => break,
+            tokio::select! {
+                answer = self.calls.join_next() => match answer {
+                    Some(Ok(answer)) => self.take(answer),
+                    // A call that panicked: its place must not stay taken.
+                    Some(Err(error)) => tracing::error!("a call ended badly: {error}"),
+                    None => self.in_flight.clear(),
+                },
+                (log, message) = self.tail.next() => self.take_log(log, message),
+                () = tokio::time::sleep_until(deadline) => break,
             }
         }
         while let Some(Ok(answer)) = self.calls.try_join_next() {

@@ -56,6 +56,17 @@ impl Poller {
         self.ask_spec(&starts, Spec::Earliest);
     }
 
+    /// The ends of every topic of interest that has a leader were read, or it is told why not.
+    pub(super) fn ends_are_known(&self) -> bool {
+        self.topics_of_interest().iter().all(|topic| {
+            let led = self.metadata.topics.get(topic).into_iter().flatten().any(|partition| partition.leader.is_some());
+            let read = [&self.news, &self.known]
+                .iter()
+                .any(|facts| facts.offsets.get(topic).is_some_and(|offsets| offsets.end.is_some()));
+            !led || read || self.problems.any("end offsets")
+        })
+    }
+
     /// Whether some commit is so close to the start of its log that retention may soon pass it.
     fn near_start(&self, topic: &Name) -> bool {
         let Some(offsets) = self.known.offsets.get(topic) else { return true };

@@ -10,7 +10,7 @@ use crate::model::{Broker, Cluster, Group, Name, Presence, Scope, Topic};
 
 impl Poller {
     /// The topics that some selected group commits to, owns, shall own or subscribes to.
-    fn topics_of_interest(&self) -> BTreeSet<Name> {
+    pub(super) fn topics_of_interest(&self) -> BTreeSet<Name> {
         let groups = self.tracked.keys().flat_map(|name| [self.known.groups.get(name), self.news.groups.get(name)]);
         let mut topics = BTreeSet::new();
         for group in groups.flatten() {
@@ -81,6 +81,7 @@ impl Poller {
                 None => {}
             }
         }
+        self.learn_ids();
     }
 
     /// Brings the topics of interest up to date: leaders from the newest Metadata, the rest as described.
@@ -137,10 +138,12 @@ impl Poller {
 /// The topics that a group commits to, owns, shall own or subscribes to.
 pub(super) fn topics_of(group: &Group) -> impl Iterator<Item = &Name> {
     let committed = group.commits.iter().flat_map(|commits| commits.topics.keys());
+    let shared = group.share.iter().flat_map(|share| share.topics.keys());
+    let required = group.description.iter().flat_map(|description| description.topology_topics.iter().flatten());
     let members = group.description.iter().flat_map(|description| &description.members);
     let held = members.flat_map(|member| {
         let assigned = member.assignment.iter().chain(&member.target).flat_map(|topics| topics.keys());
         assigned.chain(member.subscription.iter().flatten())
     });
-    committed.chain(held)
+    committed.chain(shared).chain(required).chain(held)
 }

@@ -238,7 +238,8 @@ record_types! {
 pub fn peek_group(key: &[u8]) -> Result<Cow<'_, str>, DecodeError> {
     let mut r = Reader::new(key);
     r.i16()?;
-    r.str().map(String::from_utf8_lossy)
+    let group = r.str()?;
+    Ok(str::from_utf8(group).map_or_else(|_| String::from_utf8_lossy(group), Cow::Borrowed))
 }
 
 /// The partition of `__consumer_offsets` that holds a group: `Utils.abs(groupId.hashCode()) % partitions`

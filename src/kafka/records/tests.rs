@@ -4,13 +4,21 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Java: `groupId.hashCode()`, `Utils.abs`; "polygenelubricants" hashes to `Integer.MIN_VALUE`.
+/// `Utils.abs(group.hashCode()) % n` on a JVM; the hash of two of them is `Integer.MIN_VALUE`.
 #[test]
 fn partitions_are_those_of_java() {
-    assert_eq!(partition_of("", 50), Some(0));
-    assert_eq!(partition_of("a", 50), Some(47));
-    assert_eq!(partition_of("polygenelubricants", 50), Some(0));
-    assert_eq!(partition_of("🦀", 50), Some((i32::from(0xd83e_u16) * 31 + i32::from(0xdd80_u16)) % 50));
+    let of_java = [
+        ("", 0, 0),
+        ("my-group", 12, 1),
+        ("grüppe", 12, 3),
+        ("组🦀", 24, 3),
+        ("polygenelubricants", 0, 0),
+        ("DESIGNING WORKHOUSES", 0, 0),
+        ("connect-sink-42", 17, 5),
+    ];
+    for (group, of_50, of_7) in of_java {
+        assert_eq!((partition_of(group, 50), partition_of(group, 7)), (Some(of_50), Some(of_7)), "{group}");
+    }
     assert_eq!(partition_of("any", 0), None);
 }
 
