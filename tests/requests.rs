@@ -1,5 +1,7 @@
 //! What `lagtop` asks of a broker, read by a proxy in between: nothing that writes or joins, and how much.
 
+#![allow(clippy::expect_used)]
+
 mod support;
 
 use std::{
@@ -58,14 +60,13 @@ impl Collector {
     fn until(&mut self, wanted: impl Fn(&View) -> bool) {
         let mut buffer = [0; 4096];
         while !wanted(&self.monitor.view()) {
-            match self.decoder.next_frame().expect("a frame of ours") {
-                Some(frame) => self.monitor.fold(frame),
-                None => {
-                    let length = self.process.stdout.as_mut().expect("piped").read(&mut buffer).expect("its output");
-                    assert!(length > 0, "the collector has ended: {:?}", self.monitor.view());
-                    self.decoder.push(&buffer[..length]);
-                }
+            if let Some(frame) = self.decoder.next_frame().expect("a frame of ours") {
+                self.monitor.fold(frame);
+                continue;
             }
+            let length = self.process.stdout.as_mut().expect("piped").read(&mut buffer).expect("its output");
+            assert!(length > 0, "the collector has ended: {:?}", self.monitor.view());
+            self.decoder.push(&buffer[..length]);
         }
     }
 

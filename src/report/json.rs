@@ -77,6 +77,8 @@ struct Group {
 struct Totals {
     /// Records; `null` where no partition's lag is known.
     lag: Option<u64>,
+    /// Share groups: records that are not done, by the broker's own formula; `null` for all others.
+    backlog: Option<u64>,
     lost: u64,
     states: States,
 }
@@ -84,6 +86,7 @@ struct Totals {
 #[derive(Debug, Serialize)]
 struct States {
     known: usize,
+    backlog: usize,
     no_commit: usize,
     past_end: usize,
     expired: usize,
@@ -139,6 +142,8 @@ struct Partition {
     past_end: Option<u64>,
     /// Without a commit: records that the log holds.
     held: Option<u64>,
+    /// Of a share group: records that are not done.
+    backlog: Option<u64>,
     /// end − commit, as the Apache tool prints it.
     raw: Option<i64>,
     owner: Option<Name>,
@@ -229,8 +234,8 @@ fn group_row(group: &GroupView, view: &View) -> Group {
         assignment_epoch: group.assignment_epoch,
         stored_hash: group.stored_hash.map(|hash| hash.to_string()),
         log_gap: group.log_gap,
-        described_age_ms: age(group.described_at),
-        commits_age_ms: age(group.commits_at),
+        described_age_ms: age(view.described_at(group)),
+        commits_age_ms: age(view.commits_at(group)),
         members: group.members.iter().map(|member| member_row(member, group)).collect(),
         idle_members: group.idle,
         totals: totals(&group.totals),
@@ -246,9 +251,11 @@ fn group_row(group: &GroupView, view: &View) -> Group {
 fn totals(totals: &LagTotals) -> Totals {
     Totals {
         lag: totals.has_known().then_some(totals.lag),
+        backlog: (totals.shared > 0).then_some(totals.backlog),
         lost: totals.lost,
         states: States {
             known: totals.known,
+            backlog: totals.shared,
             no_commit: totals.no_commit,
             past_end: totals.past_end,
             expired: totals.expired,
@@ -284,10 +291,11 @@ fn member_row(member: &MemberView, group: &GroupView) -> Member {
 
 fn partition_row(partition: &PartitionView, group: &GroupView) -> Partition {
     let member = |place: Option<usize>| place.map(|place| group.members[place].id.clone());
-    let (mut lost, mut past_end, mut held) = (None, None, None);
+    let (mut lost, mut past_end, mut held, mut backlog) = (None, None, None, None);
     match partition.lag {
         PartitionLag::Expired { lost: records, .. } => lost = Some(records),
         PartitionLag::PastEnd { by } => past_end = Some(by),
+        PartitionLag::Backlog(records) => backlog = Some(records),
         PartitionLag::NoCommit { held: records } => held = records,
         _ => {}
     }
@@ -302,6 +310,7 @@ fn partition_row(partition: &PartitionView, group: &GroupView) -> Partition {
         lost,
         past_end,
         held,
+        backlog,
         raw: partition.raw(),
         owner: member(partition.owner),
         planned_owner: member(partition.planned),
