@@ -233,7 +233,7 @@ impl GroupHistory {
         out.push(happening);
     }
 
-    /// Adds a member. Returns whether a static member came back in it.
+    /// Adds a member.
     pub(super) fn add(&mut self, known: Known) {
         self.topics.add(&known);
         self.members.insert(known.who.id.clone(), known);
