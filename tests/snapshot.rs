@@ -1,5 +1,7 @@
 //! `lagtop snapshot --format json` of real groups, figure by figure beside what Apache's tools say.
 
+#![allow(clippy::expect_used)]
+
 mod support;
 
 use lagtop::assign::{Assignor, GroupInput, MemberInput, TopicInput, TopicPartition};

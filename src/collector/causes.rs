@@ -76,19 +76,42 @@ pub fn is_denied(error: &CallError) -> bool {
 /// What is missing when no broker can be talked to.
 pub const CONNECTION: &str = "connection";
 
-/// What a background error of the client means, with the act that would help.
+/// What a background error of the client means, with the act that would help. Its text is librdkafka's:
+/// `HOST:PORT/ID: cause (after 3ms in state UP)`.
 pub fn of_connection(code: i32, text: &Name) -> Cause {
-    let remedy = match code {
-        -169 | 58 => Some("authentication failed: check sasl.mechanism, sasl.username and sasl.password"),
-        -181 => Some("TLS failed: check security.protocol, ssl.ca.location and the name in the broker's certificate"),
-        -193 => Some("check the host name in the bootstrap servers"),
-        _ if text.raw().contains("Connection refused") => Some("nothing listens there: check host and port"),
-        _ if text.raw().contains("security.protocol") => {
-            Some("check security.protocol: TLS and plaintext ports differ")
+    let raw = text.raw();
+    let has = |part: &str| raw.contains(part);
+    let told = raw.rsplit_once(" (after ").map_or(raw, |(told, _)| told).replacen("/bootstrap: ", ": ", 1);
+    let who = told.split_once(": ").map_or("", |(who, _)| who);
+    let closed = has("Disconnected");
+    let (text, remedy) = match code {
+        -169 | 58 => (None, Some("authentication failed: check sasl.mechanism, sasl.username and sasl.password")),
+        -181 => {
+            let act = "TLS failed: check security.protocol, ssl.ca.location and the name in the broker's certificate";
+            (None, Some(act))
         }
-        _ => None,
+        -193 => (None, Some("check the host name in the bootstrap servers")),
+        _ if has("SSL handshake failed") || has("SSL_HANDSHAKE") => {
+            (None, Some("TLS failed: check security.protocol; it may be a plaintext port"))
+        }
+        _ if has("Connection refused") => (None, Some("nothing listens there: check host and port")),
+        _ if has("Invalid response size") => {
+            let text = format!("{who}: what answers there does not speak Kafka, or wants TLS");
+            (Some(text), Some("check host, port and security.protocol"))
+        }
+        _ if closed && has("APIVERSION_QUERY") => {
+            let text = format!("{who}: closed the connection at the first request");
+            (Some(text), Some("check security.protocol: it may want TLS, or is no Kafka port"))
+        }
+        _ if closed && has("in state UP") => (
+            Some(format!("{who}: closed the connection")),
+            Some("if this lasts, check security.protocol: it may want SASL"),
+        ),
+        _ if has("security.protocol") => (None, Some("check security.protocol: TLS and plaintext ports differ")),
+        _ => (None, None),
     };
-    Cause { text: text.clone(), remedy: remedy.map(str::to_owned), lasting: is_login(code) }
+    let text = Name::from(text.unwrap_or(told));
+    Cause { text, remedy: remedy.map(str::to_owned), lasting: is_login(code) }
 }
 
 /// The cause in plain words, and the right or act that would help.
@@ -137,6 +160,26 @@ mod tests {
         assert_eq!(problems.all()[0].since, At(5));
         problems.cleared(scope, "commits");
         assert_eq!(problems.take_changed(), Some(Vec::new()));
+    }
+
+    #[test]
+    fn causes_of_the_client_lose_their_noise() {
+        let cause = |code, text: &str| {
+            let cause = of_connection(code, &Name::new(text));
+            (cause.text.raw().to_owned(), cause.remedy.unwrap_or_default())
+        };
+        let (text, act) = cause(
+            -195,
+            "h:1/bootstrap: Connect to ipv4#1.2.3.4:1 failed: Connection refused (after 0ms in state CONNECT)",
+        );
+        assert_eq!(text, "h:1: Connect to ipv4#1.2.3.4:1 failed: Connection refused");
+        assert!(act.contains("check host and port"), "{act}");
+        let (text, _) =
+            cause(-199, "h:1/bootstrap: Receive failed: Invalid response size 1213486160 (0..100000000): increase x");
+        assert_eq!(text, "h:1: what answers there does not speak Kafka, or wants TLS");
+        let (_, act) = cause(-195, "h:1/2: Disconnected: by peer (after 0ms in state APIVERSION_QUERY, 1 identical)");
+        assert!(act.contains("security.protocol"), "{act}");
+        assert_eq!(cause(-187, "1/1 brokers are down"), ("1/1 brokers are down".into(), String::new()));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 
 use crate::frame::{FORMAT, Frame, Hello, Level, Note, Order, Settings, Stamped};
 use crate::kafka::{Client, ClientErrors};
-use crate::model::{At, Name, Snapshot, Wall};
+use crate::model::{At, Name, Scope, Snapshot, Wall};
 
 pub use orders::read as read_orders;
 pub use selection::{PatternError, Selection};
@@ -29,6 +29,9 @@ const CALL: Duration = Duration::from_secs(3);
 const FULL_EVERY: Duration = Duration::from_secs(300);
 /// What the log tells is gathered this long before it is passed on.
 const PUSH_AFTER: Duration = Duration::from_millis(100);
+
+/// How long a background error counts as the cause of what fails.
+const LATELY: Duration = Duration::from_secs(120);
 
 /// The stream's monotonic clock.
 #[derive(Debug, Clone, Copy)]
@@ -71,6 +74,7 @@ pub async fn run(
     };
     let errors = client.errors().clone();
     let admin = client.admin(CALL).context("the result thread of the Kafka client")?;
+    let mut trouble = Trouble { errors, clock, told: None };
     let mut poller = poll::Poller::new(admin, client, settings.clone(), selection, clock);
     let mut interval = Duration::from_millis(settings.interval_ms);
     poller.interval = interval;
@@ -81,8 +85,20 @@ pub async fn run(
         let due = next_poll.is_some_and(|at| at <= Instant::now());
         if due || forced {
             let began = Instant::now();
-            let partial = poller.poll(std::mem::take(&mut forced)).await;
+            let listed = poller.known().listing.is_some();
+            let partial = {
+                let poll = poller.poll(std::mem::take(&mut forced));
+                tokio::pin!(poll);
+                loop {
+                    tokio::select! {
+                        partial = &mut poll => break partial,
+                        problem = trouble.next(), if !listed => output.send(problem),
+                    }
+                }
+            };
             let at = clock.now();
+            // First what happened, then what is: a view of the snapshot has both.
+            send_events(&mut poller, &output, clock);
             let full_due = last_full.is_none_or(|last: At| at.since(last) >= FULL_EVERY);
             if full_due && poller.known().listing.is_some() {
                 last_full = Some(at);
@@ -90,7 +106,6 @@ pub async fn run(
             } else {
                 output.send(Frame::Partial(Stamped { at, body: partial }));
             }
-            send_events(&mut poller, &output, clock);
             if let Some(cause) = poller.required_log_refused() {
                 output.send(Frame::Note(Stamped { at, body: Note { level: Level::Fatal, text: cause.clone() } }));
                 output.finish();
@@ -98,7 +113,7 @@ pub async fn run(
             }
             next_poll = (!interval.is_zero()).then(|| (began + interval).max(Instant::now()));
         }
-        let unreached = poller.known().listing.is_none() && no_problem(poller.known());
+        let unreached = poller.known().listing.is_none();
         let log_news = poller.has_log_news();
         let wait = next_poll.map_or(Duration::from_secs(3600), |at| at.saturating_duration_since(Instant::now()));
         tokio::select! {
@@ -115,15 +130,12 @@ pub async fn run(
                 }
                 Some(Order::Settings(_)) => tracing::warn!("settings come once, as the first order: ignored"),
             },
-            error = next_error(&errors), if unreached => {
-                output.send(Frame::Partial(Stamped { at: clock.now(), body: poller.connection_problem(&error) }));
-            }
+            problem = trouble.next(), if unreached => output.send(problem),
             () = poller.listen() => {}
             // What the log tells is passed on as it happens, a moment's worth at once.
             () = tokio::time::sleep(PUSH_AFTER), if log_news => {
-                let at = clock.now();
-                output.send(Frame::Partial(Stamped { at, body: poller.log_news() }));
                 send_events(&mut poller, &output, clock);
+                output.send(Frame::Partial(Stamped { at: clock.now(), body: poller.log_news() }));
             }
         }
     }
@@ -137,17 +149,30 @@ fn send_events(poller: &mut poll::Poller, output: &output::Output, clock: Clock)
     }
 }
 
-fn no_problem(known: &Snapshot) -> bool {
-    known.problems.as_ref().is_none_or(Vec::is_empty)
+/// Background errors while no broker has answered yet: told at once, not only after a call's deadline.
+struct Trouble {
+    errors: ClientErrors,
+    clock: Clock,
+    told: Option<(i32, Name)>,
 }
 
-/// The first background error while no broker has answered yet: told at once, not only after a call's deadline.
-async fn next_error(errors: &ClientErrors) -> (i32, Name) {
-    loop {
-        if let Some(error) = errors.newest(Duration::from_secs(5)) {
-            return error;
+impl Trouble {
+    /// The next error that was not told yet, as a frame. The first full snapshot replaces it.
+    async fn next(&mut self) -> Frame {
+        loop {
+            let newest = self.errors.newest(LATELY);
+            if newest != self.told
+                && let Some((code, text)) = newest.clone()
+            {
+                self.told = newest;
+                let mut problems = causes::Problems::default();
+                let (now, cause) = (self.clock.now(), causes::of_connection(code, &text));
+                problems.set(Scope::Cluster, causes::CONNECTION, cause, now);
+                let body = Snapshot { problems: problems.take_changed(), ..Snapshot::default() };
+                return Frame::Partial(Stamped { at: now, body });
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 

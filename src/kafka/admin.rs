@@ -166,8 +166,11 @@ fn serve(queue: Queue, stop: &AtomicBool, consumer: &BaseConsumer<Context>) {
         // SAFETY: the queue is destroyed only after this thread has ended.
         let event = unsafe { rd::rd_kafka_queue_poll(queue.0, 100) };
         if event.is_null() {
-            // Errors and logs come to the consumer's own queue; there are no messages, since nothing is assigned.
-            let _ = consumer.poll(Duration::ZERO);
+            // Errors and logs come to the consumer's own queue, one a poll; there are no messages, since nothing is
+            // assigned.
+            for _ in 0..8 {
+                let _ = consumer.poll(Duration::ZERO);
+            }
             continue;
         }
         // SAFETY: not NULL, ours from here on.

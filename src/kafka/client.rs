@@ -98,23 +98,35 @@ pub fn library_version() -> String {
 pub struct ClientErrors(Arc<Mutex<VecDeque<(Instant, i32, Name)>>>);
 
 impl ClientErrors {
-    fn push(&self, code: i32, text: &str) {
+    /// Returns whether that is news: librdkafka repeats "all brokers are down" many times a second.
+    fn push(&self, code: i32, text: &str) -> bool {
         let mut errors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = errors.back_mut().filter(|(_, last, last_text)| *last == code && last_text.raw() == text) {
+            last.0 = Instant::now();
+            return false;
+        }
         errors.push_back((Instant::now(), code, Name::new(text)));
         if errors.len() > 50 {
             errors.pop_front();
         }
+        true
     }
 
     /// Code (librdkafka's, negative) and text of the newest error no older than `age`; a login or TLS failure wins
-    /// over mere connection trouble, since it is the cause of the rest.
+    /// over mere connection trouble, since it is the cause of the rest, and anything over "all brokers are down",
+    /// which names no cause.
     pub fn newest(&self, age: Duration) -> Option<(i32, Name)> {
         let errors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let recent = || errors.iter().rev().filter(|(at, ..)| at.elapsed() <= age);
         let told = |(_, code, text): &(Instant, i32, Name)| (*code, text.clone());
-        recent().find(|(_, code, _)| is_login(*code)).or_else(|| recent().next()).map(told)
+        let login = recent().find(|(_, code, _)| is_login(*code));
+        let cause = || recent().find(|(_, code, _)| *code != ALL_BROKERS_DOWN);
+        login.or_else(cause).or_else(|| recent().next()).map(told)
     }
 }
+
+/// `_ALL_BROKERS_DOWN`.
+const ALL_BROKERS_DOWN: i32 = -187;
 
 /// Whether this code of librdkafka means a failed login or TLS handshake: `_SSL`, `_AUTHENTICATION`, or the protocol's
 /// own SASL_AUTHENTICATION_FAILED.
@@ -146,7 +158,30 @@ impl ClientContext for Context {
 
     fn error(&self, error: KafkaError, reason: &str) {
         let code = error.rdkafka_error_code().map_or(0, |code| code as i32);
-        tracing::warn!(target: "librdkafka", "error {code}: {}", Name::new(reason));
-        self.errors.push(code, reason);
+        if self.errors.push(code, reason) {
+            tracing::warn!(target: "librdkafka", "error {code}: {}", Name::new(reason));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_cause_wins_over_its_consequences() {
+        let errors = ClientErrors::default();
+        let newest = || errors.newest(Duration::from_secs(60)).map(|(code, _)| code);
+        assert_eq!(newest(), None);
+        errors.push(ALL_BROKERS_DOWN, "1/1 brokers are down");
+        assert_eq!(newest(), Some(ALL_BROKERS_DOWN));
+        errors.push(-195, "Connection refused");
+        errors.push(ALL_BROKERS_DOWN, "1/1 brokers are down");
+        assert_eq!(newest(), Some(-195));
+        assert!((0..100).all(|_| !errors.push(ALL_BROKERS_DOWN, "1/1 brokers are down")));
+        assert_eq!(newest(), Some(-195));
+        errors.push(-169, "Authentication failed");
+        errors.push(-195, "Disconnected");
+        assert_eq!(newest(), Some(-169));
     }
 }

@@ -129,7 +129,11 @@ fn connection(view: &View) -> Option<&Problem> {
 /// Prints a report to stdout, problems of a table and failures to stderr; returns the exit code: 0 when any group
 /// could be read, 1 when the cluster could not, 2 when the configuration is at fault.
 pub fn print(outcome: &Outcome, format: Format) -> anyhow::Result<ExitCode> {
+    let (code, message) = verdict(outcome);
     let text = match format {
+        // There is nothing to report: for people the message says all, a program is told what is known.
+        _ if matches!(outcome.view.feed, Feed::Failed { .. }) => String::new(),
+        Format::Table if outcome.view.listing.is_none() => String::new(),
         Format::Json => name::safe_json(&serde_json::to_string_pretty(&json::snapshot(outcome))?).into_owned() + "\n",
         Format::Table => table::snapshot(outcome),
     };
@@ -139,7 +143,6 @@ pub fn print(outcome: &Outcome, format: Format) -> anyhow::Result<ExitCode> {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
         written => written?,
     }
-    let (code, message) = verdict(outcome);
     if let Some(message) = message {
         writeln!(std::io::stderr(), "lagtop: {message}")?;
     }

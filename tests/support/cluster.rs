@@ -31,6 +31,7 @@ pub struct ClusterSpec {
     racks: Vec<Option<String>>,
     properties: Properties,
     listeners: Vec<(String, String)>,
+    advertised: BTreeMap<String, u16>,
     offsets_partitions: u32,
     offsets_topic: bool,
 }
@@ -42,6 +43,7 @@ impl ClusterSpec {
             racks: vec![None],
             properties: Properties::new(),
             listeners: vec![("PLAINTEXT".to_owned(), "PLAINTEXT".to_owned())],
+            advertised: BTreeMap::new(),
             offsets_partitions: 4,
             offsets_topic: true,
         }
@@ -65,6 +67,13 @@ impl ClusterSpec {
     #[must_use]
     pub fn listener(mut self, name: &str, protocol: &str) -> Self {
         self.listeners.push((name.to_owned(), protocol.to_owned()));
+        self
+    }
+
+    /// A listener of a one-broker cluster names this port of 127.0.0.1 as its own: a proxy's.
+    #[must_use]
+    pub fn advertise(mut self, listener: &str, port: u16) -> Self {
+        self.advertised.insert(listener.to_owned(), port);
         self
     }
 
@@ -249,6 +258,15 @@ impl Cluster {
         properties.extend(spec.racks[id - 1].iter().map(|rack| ("broker.rack".to_owned(), rack.clone())));
         if spec.listeners.iter().any(|(_, protocol)| protocol.ends_with("SSL")) {
             properties.extend(security::tls_properties(self.dir()));
+        }
+        if let Some(advertised) = properties.get_mut("advertised.listeners") {
+            let renamed = advertised.split(',').map(|address| match address.split_once("://") {
+                Some((name, _)) if spec.advertised.contains_key(name) => {
+                    format!("{name}://127.0.0.1:{}", spec.advertised[name])
+                }
+                _ => address.to_owned(),
+            });
+            *advertised = renamed.collect::<Vec<_>>().join(",");
         }
         properties.extend(spec.properties.clone());
         properties.extend(changes.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())));

@@ -22,6 +22,7 @@
 //! | members that crash or stand still: SIGKILL and SIGSTOP of a process of theirs | [`Cluster::process`], [`Tool::kill`] |
 //! | what is true | [`Tool::describe`], [`Tool::commits`], [`Tool::consumer_groups`], [`Tool::dump_log`] |
 //! | the program under test | [`snapshot`], [`run`], [`lagtop`]; [`Tool::compare`] with what Apache's tool says |
+//! | the requests that a client sends | [`Proxy`], [`ClusterSpec::advertise`] |
 //! | a condition with a deadline | [`wait_until`] |
 //!
 //! JDK 17 or later and Maven are needed; without them each test that wants a cluster fails and names the packages
@@ -47,7 +48,9 @@ mod jars;
 mod lagtop;
 mod members;
 mod ports;
+mod proxy;
 mod security;
+pub mod terminal;
 mod tool;
 mod truth;
 mod wait;
@@ -60,6 +63,7 @@ pub use self::{
     describe::*,
     lagtop::*,
     members::*,
+    proxy::*,
     tool::Tool,
     truth::*,
     wait::{DEADLINE, wait_until},

@@ -20,7 +20,7 @@ use super::causes::{self, Cause, Problems};
 use super::{Clock, Selection};
 use crate::frame::Settings;
 use crate::kafka::{Admin, Client, ClientErrors, Log, Metadata, is_login};
-use crate::model::{Cluster, Event, GroupKind, GroupState, Name, Progress, Scope, Snapshot, Topic};
+use crate::model::{Cluster, Event, GroupKind, GroupState, Name, Progress, Snapshot, Topic};
 
 use answer::{Answer, Call};
 use tail::Tail;
@@ -175,13 +175,6 @@ impl Poller {
         self.take_news()
     }
 
-    /// What a background error means while nothing else is known.
-    pub fn connection_problem(&mut self, (code, text): &(i32, Name)) -> Snapshot {
-        let cause = causes::of_connection(*code, text);
-        self.problems.set(Scope::Cluster, causes::CONNECTION, cause, self.clock.now());
-        self.take_news()
-    }
-
     /// Takes in what the log says, and late answers, while no poll is under way; resolves after each.
     pub async fn listen(&mut self) {
         tokio::select! {
@@ -270,7 +263,7 @@ impl Poller {
 
     /// The cause of a call that nobody answered: a login or TLS failure is told by the client's errors alone.
     fn background_cause(&self) -> Option<Cause> {
-        let (code, text) = self.errors.newest(Duration::from_secs(30))?;
+        let (code, text) = self.errors.newest(crate::collector::LATELY)?;
         (is_login(code) || !self.listing_complete).then(|| causes::of_connection(code, &text))
     }
 }
