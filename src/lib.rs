@@ -25,5 +25,14 @@
 //! randomness or I/O in the pure rooms: time is an argument.
 
 pub mod assign;
+pub mod cli;
+pub mod collector;
 pub mod frame;
+pub mod health;
+pub mod kafka;
+pub mod metadata;
 pub mod model;
+pub mod monitor;
+pub mod report;
+pub mod source;
+pub mod tui;

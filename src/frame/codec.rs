@@ -4,8 +4,8 @@ use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 use super::{FORMAT, Frame, Hello, Note, Stamped};
-use crate::model::Snapshot;
 use crate::model::name::safe;
+use crate::model::{Event, Snapshot};
 
 /// No honest frame is longer (bytes); what claims to be is not a stream of ours.
 const LONGEST: usize = 256 << 20;
@@ -13,6 +13,7 @@ const LONGEST: usize = 256 << 20;
 const HELLO: u8 = 1;
 const FULL: u8 = 2;
 const PARTIAL: u8 = 3;
+const EVENT: u8 = 4;
 const NOTE: u8 = 5;
 
 #[derive(Debug, Error)]
@@ -39,6 +40,7 @@ pub fn encode(frame: &Frame, out: &mut Vec<u8>) -> Result<(), FrameError> {
         Frame::Hello(hello) => body(HELLO, hello, out)?,
         Frame::Full(snapshot) => body(FULL, snapshot, out)?,
         Frame::Partial(snapshot) => body(PARTIAL, snapshot, out)?,
+        Frame::Event(event) => body(EVENT, event, out)?,
         Frame::Note(note) => body(NOTE, note, out)?,
     }
     let length = u32::try_from(out.len() - start - 4).unwrap_or(u32::MAX);
@@ -88,6 +90,7 @@ impl Decoder {
                 HELLO => Some(Frame::Hello(self.hello(payload)?)),
                 FULL => Some(Frame::Full(self.read::<Stamped<Snapshot>>(payload)?)),
                 PARTIAL => Some(Frame::Partial(self.read::<Stamped<Snapshot>>(payload)?)),
+                EVENT => Some(Frame::Event(self.read::<Stamped<Event>>(payload)?)),
                 NOTE => Some(Frame::Note(self.read::<Stamped<Note>>(payload)?)),
                 _ => None,
             };

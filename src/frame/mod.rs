@@ -7,9 +7,11 @@
 mod codec;
 pub mod order;
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
-use crate::model::{At, Name, Snapshot, Wall};
+use crate::model::{At, Event, Name, Snapshot, Wall};
 
 pub use codec::{Decoder, FrameError, encode};
 pub use order::{Order, Settings};
@@ -25,6 +27,8 @@ pub enum Frame {
     Full(Stamped<Snapshot>),
     /// What changed; what is not named is unchanged.
     Partial(Stamped<Snapshot>),
+    /// Something that happened at a known place of the coordinator log.
+    Event(Stamped<Event>),
     Note(Stamped<Note>),
 }
 
@@ -64,4 +68,27 @@ pub enum Level {
     Warning,
     /// The collector cannot go on: a new one would fail in the same way (usage, configuration).
     Fatal,
+}
+
+impl Stamped<Snapshot> {
+    /// Moves every time in it onto another clock, `by` later.
+    pub fn shift(&mut self, by: Duration) {
+        let shift = |at: &mut At| *at = at.plus(by);
+        shift(&mut self.at);
+        let body = &mut self.body;
+        body.cluster.iter_mut().for_each(|cluster| shift(&mut cluster.observed_at));
+        body.listing.iter_mut().for_each(|listing| shift(&mut listing.observed_at));
+        body.topics.values_mut().for_each(|topic| shift(&mut topic.observed_at));
+        for offsets in body.offsets.values_mut() {
+            for column in [&mut offsets.start, &mut offsets.end, &mut offsets.stable].into_iter().flatten() {
+                shift(&mut column.at);
+                column.older.values_mut().for_each(shift);
+            }
+        }
+        for group in body.groups.values_mut() {
+            group.described_at.iter_mut().for_each(shift);
+            group.commits_at.iter_mut().for_each(shift);
+        }
+        body.problems.iter_mut().flatten().for_each(|problem| shift(&mut problem.since));
+    }
 }

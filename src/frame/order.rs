@@ -36,6 +36,37 @@ pub struct Settings {
     pub topics: Vec<String>,
     /// Poll interval in milliseconds; 0: the timer is off.
     pub interval_ms: u64,
+    /// Whether the coordinator log is read, and how far back.
+    pub log: LogMode,
+    pub history: History,
+}
+
+/// Whether `__consumer_offsets` is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogMode {
+    /// Where the rights allow it.
+    #[default]
+    Auto,
+    /// Admin calls alone.
+    Off,
+    /// Without it there is nothing to show.
+    Require,
+}
+
+/// How far back a log is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum History {
+    All,
+    /// Milliseconds before now.
+    Last(u64),
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self::Last(6 * 3600 * 1000)
+    }
 }
 
 /// Properties may hold secrets: only their names are shown.
@@ -47,6 +78,8 @@ impl fmt::Debug for Settings {
             .field("exclude_groups", &self.exclude_groups)
             .field("topics", &self.topics)
             .field("interval_ms", &self.interval_ms)
+            .field("log", &self.log)
+            .field("history", &self.history)
             .finish()
     }
 }

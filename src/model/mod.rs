@@ -1,6 +1,7 @@
 //! The facts, plain data: what was observed at a cluster and when. What the facts mean is not said here.
 
 pub mod cluster;
+pub mod event;
 pub mod group;
 pub mod name;
 pub mod offsets;
@@ -10,10 +11,13 @@ pub mod time;
 pub mod topic;
 
 pub use cluster::{Broker, Cluster};
-pub use group::{Description, Evidence, Group, GroupKind, GroupState, Member, TopicPartitions};
+pub use event::{Departure, Event, EventMember, Generation, What};
+pub use group::{
+    Description, Evidence, Group, GroupKind, GroupState, LogGap, Member, MemberLog, Tasks, TopicPartitions,
+};
 pub use name::Name;
-pub use offsets::{Commit, Commits, PartitionOffsets, TopicOffsets};
+pub use offsets::{Column, Commit, Commits, ShareOffsets, SharePartition, TopicOffsets};
 pub use problem::{Problem, Scope};
-pub use snapshot::{Listing, Progress, Snapshot};
+pub use snapshot::{Listing, LogProgress, Progress, Snapshot};
 pub use time::{At, Wall};
 pub use topic::{Partition, Presence, Topic};

@@ -6,7 +6,7 @@
 
 use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -79,8 +79,33 @@ pub fn safe(raw: &str) -> Cow<'_, str> {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             c if !is_unsafe(c) => out.push(c),
-            c if u32::from(c) < 0x100 => out.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            c => {
+                let code = u32::from(c);
+                // Writing to a string cannot fail.
+                let _ = if code < 0x100 { write!(out, "\\x{code:02x}") } else { write!(out, "\\u{{{code:x}}}") };
+            }
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// JSON text with the same characters as JSON escapes (`\u202e`): serde escapes C0 only. Line ends stay; outside of
+/// strings there are no others.
+#[must_use]
+pub fn safe_json(text: &str) -> Cow<'_, str> {
+    let unsafe_here = |c: char| c != '\n' && is_unsafe(c);
+    if !text.chars().any(unsafe_here) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if unsafe_here(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(c);
         }
     }
     Cow::Owned(out)
@@ -177,6 +202,15 @@ mod tests {
         fn nothing_unsafe_survives(raw in any::<String>()) {
             let printed = Name::new(&raw).to_string();
             prop_assert!(!printed.chars().any(is_unsafe));
+        }
+
+        #[test]
+        fn json_stays_the_same_value(raw in any::<String>()) {
+            let raw = raw + "\u{9b}\u{202e}\u{e0041}\x1b\n";
+            let text = serde_json::to_string_pretty(&[&raw]).unwrap();
+            let safe = safe_json(&text);
+            prop_assert!(!safe.chars().any(|c| c != '\n' && is_unsafe(c)));
+            prop_assert_eq!(serde_json::from_str::<Vec<String>>(&safe).unwrap(), [raw]);
         }
 
         #[test]

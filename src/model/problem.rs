@@ -17,6 +17,9 @@ pub struct Problem {
     /// The right or the act that would help.
     #[serde(default)]
     pub remedy: Option<String>,
+    /// It will not pass by itself: a right is missing, a login or a TLS handshake is refused.
+    #[serde(default)]
+    pub lasting: bool,
     pub since: At,
 }
 

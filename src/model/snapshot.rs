@@ -13,6 +13,7 @@ pub struct Snapshot {
     pub cluster: Option<Cluster>,
     pub listing: Option<Listing>,
     pub progress: Option<Progress>,
+    pub log: Option<LogProgress>,
     pub topics: BTreeMap<Name, Topic>,
     pub offsets: BTreeMap<Name, TopicOffsets>,
     /// Selected groups only.
@@ -34,6 +35,32 @@ pub struct Listing {
     pub complete: bool,
 }
 
+/// How far the coordinator log was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LogProgress {
+    pub observed_at: At,
+    /// Partitions of `__consumer_offsets`.
+    pub partitions: usize,
+    /// Of them read to the end, so that they tell what is true now.
+    pub caught_up: usize,
+    /// Partitions in which an open transaction hides what was written after it.
+    pub held: Vec<i32>,
+    /// The log was read from its beginning: nothing is older than what is known.
+    pub whole: bool,
+    /// Offsets before the part that is read (records at most).
+    pub skipped: u64,
+    /// How far back the history was asked for, in milliseconds; `None`: all of it.
+    pub history_ms: Option<u64>,
+    /// Records read, of them dropped after their key, of an unknown type or version, and damaged.
+    pub read: u64,
+    pub dropped: u64,
+    pub unknown: u64,
+    pub damaged: u64,
+    /// Milliseconds spent looking at keys and decoding.
+    pub decoding_ms: u64,
+}
+
 /// How far the collector has come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -52,13 +79,16 @@ impl Snapshot {
     /// Takes over everything that `newer` names. Used to fold partial snapshots into the known facts, and to merge
     /// partial snapshots that wait for a slow reader.
     pub fn apply(&mut self, newer: Snapshot) {
-        let Snapshot { cluster, listing, progress, topics, offsets, groups, gone_groups, problems } = newer;
+        let Snapshot { cluster, listing, progress, log, topics, offsets, groups, gone_groups, problems } = newer;
         replace(&mut self.cluster, cluster);
         replace(&mut self.listing, listing);
         replace(&mut self.progress, progress);
+        replace(&mut self.log, log);
         replace(&mut self.problems, problems);
         self.topics.extend(topics);
-        self.offsets.extend(offsets);
+        for (name, newer) in offsets {
+            self.offsets.entry(name).or_default().apply(newer);
+        }
         for name in gone_groups {
             self.groups.remove(&name);
             if !self.gone_groups.contains(&name) {
@@ -71,7 +101,10 @@ impl Snapshot {
             known.kind = group.kind;
             replace(&mut known.listed_state, group.listed_state);
             replace(&mut known.description, group.description);
+            replace(&mut known.described_at, group.described_at);
             replace(&mut known.commits, group.commits);
+            replace(&mut known.commits_at, group.commits_at);
+            replace(&mut known.share, group.share);
         }
     }
 }

@@ -8,10 +8,14 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test program")]
 
 mod classic;
+mod consumer_protocol;
+mod coordinator_records;
 mod group;
+mod group_hash;
 mod lag_based;
 mod server;
 mod sticky;
+mod topic_hash;
 
 use std::env;
 use std::fs;
@@ -29,14 +33,14 @@ const SUBJECTS: [(&str, Option<Check>); 12] = [
     ("assignor_range.jsonl", Some(classic::range)),
     ("assignor_roundrobin.jsonl", Some(classic::roundrobin)),
     ("assignor_sticky.jsonl", Some(sticky::sticky)),
-    ("consumer_protocol.jsonl", None),
-    ("coordinator_records.jsonl", None),
-    ("group_hash.jsonl", None),
+    ("consumer_protocol.jsonl", Some(consumer_protocol::check)),
+    ("coordinator_records.jsonl", Some(coordinator_records::check)),
+    ("group_hash.jsonl", Some(group_hash::check)),
     ("lag_based.jsonl", Some(lag_based::check)),
     ("server_range.jsonl", Some(server::range)),
     ("server_uniform.jsonl", Some(server::uniform)),
     ("share_simple.jsonl", Some(server::simple)),
-    ("topic_hash.jsonl", None),
+    ("topic_hash.jsonl", Some(topic_hash::check)),
 ];
 
 /// At most this many failures of a file are printed in full.

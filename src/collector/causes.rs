@@ -1,0 +1,198 @@
+//! From a failed call to a problem in plain words: what is missing, why, and which right or act would help.
+
+use std::collections::BTreeMap;
+
+use crate::kafka::{CallError, is_login};
+use crate::model::{At, Name, Problem, Scope};
+
+/// The problems as of now, by what they are about. A fact that can be had again clears its problem.
+#[derive(Debug, Default)]
+pub struct Problems {
+    known: BTreeMap<(Scope, &'static str), Problem>,
+    changed: bool,
+}
+
+impl Problems {
+    /// `missing` could not be had; a problem that lasts keeps its `since`.
+    pub fn failed(&mut self, scope: Scope, missing: &'static str, error: &CallError, now: At) {
+        let cause = explain(&scope, error);
+        self.set(scope, missing, cause, now);
+    }
+
+    pub fn set(&mut self, scope: Scope, missing: &'static str, cause: Cause, now: At) {
+        let key = (scope.clone(), missing);
+        let since = self.known.get(&key).map_or(now, |known| known.since);
+        let Cause { text, remedy, lasting } = cause;
+        let problem = Problem { scope, missing: missing.to_owned(), cause: text, remedy, lasting, since };
+        if self.known.get(&key) != Some(&problem) {
+            self.changed = true;
+            self.known.insert(key, problem);
+        }
+    }
+
+    /// The fact could be had.
+    pub fn cleared(&mut self, scope: Scope, missing: &'static str) {
+        self.changed |= self.known.remove(&(scope, missing)).is_some();
+    }
+
+    /// Nothing about this group or topic is asked any more.
+    pub fn forget(&mut self, scope: &Scope) {
+        let before = self.known.len();
+        self.known.retain(|(known, _), _| known != scope);
+        self.changed |= self.known.len() != before;
+    }
+
+    /// Whether anything misses this.
+    pub fn any(&self, missing: &str) -> bool {
+        self.known.keys().any(|(_, known)| *known == missing)
+    }
+
+    pub fn all(&self) -> Vec<Problem> {
+        self.known.values().cloned().collect()
+    }
+
+    /// All problems, if they changed since the last call.
+    pub fn take_changed(&mut self) -> Option<Vec<Problem>> {
+        std::mem::take(&mut self.changed).then(|| self.all())
+    }
+}
+
+/// Why a fact could not be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    pub text: Name,
+    /// The right or the act that would help.
+    pub remedy: Option<String>,
+    /// Trying again is pointless until somebody changes something.
+    pub lasting: bool,
+}
+
+/// Whether trying again soon is pointless: a right is missing. Such calls are repeated slowly, since brokers log each
+/// denial (redpanda-data/kminion#138).
+pub fn is_denied(error: &CallError) -> bool {
+    matches!(error.code(), Some(29..=31))
+}
+
+/// What is missing when no broker can be talked to.
+pub const CONNECTION: &str = "connection";
+
+/// What a background error of the client means, with the act that would help. Its text is librdkafka's:
+/// `HOST:PORT/ID: cause (after 3ms in state UP)`.
+pub fn of_connection(code: i32, text: &Name) -> Cause {
+    let raw = text.raw();
+    let has = |part: &str| raw.contains(part);
+    let told = raw.rsplit_once(" (after ").map_or(raw, |(told, _)| told).replacen("/bootstrap: ", ": ", 1);
+    let who = told.split_once(": ").map_or("", |(who, _)| who);
+    let closed = has("Disconnected");
+    let (text, remedy) = match code {
+        -169 | 58 => (None, Some("authentication failed: check sasl.mechanism, sasl.username and sasl.password")),
+        -181 => {
+            let act = "TLS failed: check security.protocol, ssl.ca.location and the name in the broker's certificate";
+            (None, Some(act))
+        }
+        -193 => (None, Some("check the host name in the bootstrap servers")),
+        _ if has("SSL handshake failed") || has("SSL_HANDSHAKE") => {
+            (None, Some("TLS failed: check security.protocol; it may be a plaintext port"))
+        }
+        _ if has("Connection refused") => (None, Some("nothing listens there: check host and port")),
+        _ if has("Invalid response size") => {
+            let text = format!("{who}: what answers there does not speak Kafka, or wants TLS");
+            (Some(text), Some("check host, port and security.protocol"))
+        }
+        _ if closed && has("APIVERSION_QUERY") => {
+            let text = format!("{who}: closed the connection at the first request");
+            (Some(text), Some("check security.protocol: it may want TLS, or is no Kafka port"))
+        }
+        _ if closed && has("in state UP") => (
+            Some(format!("{who}: closed the connection")),
+            Some("if this lasts, check security.protocol: it may want SASL"),
+        ),
+        _ if has("security.protocol") => (None, Some("check security.protocol: TLS and plaintext ports differ")),
+        _ => (None, None),
+    };
+    let text = Name::from(text.unwrap_or(told));
+    Cause { text, remedy: remedy.map(str::to_owned), lasting: is_login(code) }
+}
+
+/// The cause in plain words, and the right or act that would help.
+pub fn explain(scope: &Scope, error: &CallError) -> Cause {
+    let as_told = || Cause { text: Name::new(error.to_string()), remedy: None, lasting: false };
+    let Some(code) = error.code() else { return as_told() };
+    let named = |right: &str| match scope {
+        Scope::Topic(name) | Scope::Partition(name, _) => Some(format!("needs {right} on topic {name}")),
+        Scope::Group(name) => Some(format!("needs {right} on group {name}")),
+        Scope::Cluster | Scope::Broker(_) => Some(format!("needs {right} on the cluster")),
+    };
+    let (cause, remedy) = match code {
+        14 => ("the coordinator is loading the group", None),
+        15 | 16 => ("the group's coordinator is not available or has moved", None),
+        29 => ("not authorized to describe the topic", named("DESCRIBE")),
+        30 => ("not authorized to describe the group", named("DESCRIBE")),
+        31 => ("not authorized on the cluster", named("DESCRIBE")),
+        3 | 5 | 6 | -188 => ("the partition has no leader, or it has just moved", None),
+        -193 => ("the host name cannot be resolved", Some("check the bootstrap server's name".to_owned())),
+        -195 | -187 => ("no connection to the broker", None),
+        _ => return as_told(),
+    };
+    Cause { text: Name::new(cause), remedy, lasting: is_denied(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(code: i32) -> CallError {
+        CallError::Code { code, text: Name::new("Broker: text") }
+    }
+
+    #[test]
+    fn a_problem_keeps_its_since_and_is_told_once() {
+        let mut problems = Problems::default();
+        let scope = Scope::Group(Name::new("g"));
+        problems.failed(scope.clone(), "commits", &code(30), At(5));
+        let told = problems.take_changed().unwrap();
+        assert_eq!(
+            told[0].to_string(),
+            "group g: no commits: not authorized to describe the group (needs DESCRIBE on group g)"
+        );
+        problems.failed(scope.clone(), "commits", &code(30), At(9));
+        assert_eq!(problems.take_changed(), None);
+        assert_eq!(problems.all()[0].since, At(5));
+        problems.cleared(scope, "commits");
+        assert_eq!(problems.take_changed(), Some(Vec::new()));
+    }
+
+    #[test]
+    fn causes_of_the_client_lose_their_noise() {
+        let cause = |code, text: &str| {
+            let cause = of_connection(code, &Name::new(text));
+            (cause.text.raw().to_owned(), cause.remedy.unwrap_or_default())
+        };
+        let (text, act) = cause(
+            -195,
+            "h:1/bootstrap: Connect to ipv4#1.2.3.4:1 failed: Connection refused (after 0ms in state CONNECT)",
+        );
+        assert_eq!(text, "h:1: Connect to ipv4#1.2.3.4:1 failed: Connection refused");
+        assert!(act.contains("check host and port"), "{act}");
+        let (text, _) =
+            cause(-199, "h:1/bootstrap: Receive failed: Invalid response size 1213486160 (0..100000000): increase x");
+        assert_eq!(text, "h:1: what answers there does not speak Kafka, or wants TLS");
+        let (_, act) = cause(-195, "h:1/2: Disconnected: by peer (after 0ms in state APIVERSION_QUERY, 1 identical)");
+        assert!(act.contains("security.protocol"), "{act}");
+        assert_eq!(cause(-187, "1/1 brokers are down"), ("1/1 brokers are down".into(), String::new()));
+    }
+
+    #[test]
+    fn unknown_codes_show_the_brokers_text() {
+        let cause = explain(&Scope::Cluster, &code(77));
+        assert_eq!(cause, Cause { text: Name::new("Broker: text (77)"), remedy: None, lasting: false });
+    }
+
+    #[test]
+    fn what_only_a_person_can_change_lasts() {
+        assert!(explain(&Scope::Cluster, &code(31)).lasting && !explain(&Scope::Cluster, &code(14)).lasting);
+        let text = Name::new("text");
+        assert!(of_connection(-169, &text).lasting && of_connection(-181, &text).lasting);
+        assert!(!of_connection(-195, &text).lasting);
+    }
+}

@@ -1,0 +1,158 @@
+//! The calls of a poll and what becomes of their answers.
+
+use std::collections::BTreeMap;
+
+use super::Poller;
+use super::groups::GroupAnswer;
+use super::offsets::OffsetsAnswer;
+use super::tail::LogStart;
+use crate::kafka::{CallError, GroupList, Log, Metadata, Spec, TopicAnswer, TypedName};
+use crate::model::{Cluster, Listing, Name, Scope};
+
+/// A call that may be under way; none is asked twice at once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Call {
+    Listing,
+    /// The old list call, of all groups or of one.
+    Typed(Option<Name>),
+    Metadata,
+    Cluster,
+    Topics,
+    Group(Name),
+    /// ListOffsets at one leader.
+    Offsets(i32, Spec),
+    /// Which classic groups are rebalancing.
+    Rebalancing,
+    /// Whether an open transaction holds partitions of the log.
+    Held,
+    /// From where `__consumer_offsets` (or, true, `__share_group_state`) is to be read.
+    LogStart(bool),
+}
+
+pub enum Answer {
+    Listing(Result<GroupList, CallError>),
+    Typed(Option<Name>, Vec<TypedName>, Option<CallError>),
+    Metadata(Result<Metadata, CallError>),
+    Cluster(Result<Cluster, CallError>),
+    Topics(Vec<Name>, Result<BTreeMap<Name, TopicAnswer>, CallError>),
+    Group(Name, Box<GroupAnswer>),
+    Offsets(i32, Spec, OffsetsAnswer),
+    Rebalancing(Result<GroupList, CallError>),
+    Held(BTreeMap<i32, bool>),
+    LogStart(Log, Result<Option<LogStart>, CallError>),
+}
+
+impl Poller {
+    pub(super) fn take(&mut self, answer: Answer) {
+        match answer {
+            Answer::Listing(answer) => {
+                self.in_flight.remove(&Call::Listing);
+                self.take_listing(answer);
+            }
+            Answer::Typed(group, names, error) => {
+                self.in_flight.remove(&Call::Typed(group.clone()));
+                self.take_typed(group.as_ref(), names, error.as_ref());
+            }
+            Answer::Metadata(answer) => {
+                self.in_flight.remove(&Call::Metadata);
+                match answer {
+                    Ok(metadata) => {
+                        self.connected();
+                        self.metadata = metadata;
+                        self.set_log_leaders();
+                        self.merge_cluster(None);
+                    }
+                    Err(error) => self.cluster_failed("metadata", &error),
+                }
+            }
+            Answer::Cluster(answer) => {
+                self.in_flight.remove(&Call::Cluster);
+                match answer {
+                    Ok(cluster) => {
+                        self.problems.cleared(Scope::Cluster, "racks");
+                        self.merge_cluster(Some(cluster));
+                    }
+                    Err(error) => self.cluster_failed("racks", &error),
+                }
+            }
+            Answer::Topics(asked, answer) => {
+                self.in_flight.remove(&Call::Topics);
+                self.take_topics(&asked, answer);
+            }
+            Answer::Group(group, answer) => {
+                self.in_flight.remove(&Call::Group(group.clone()));
+                self.take_group(group, *answer);
+            }
+            Answer::Offsets(leader, spec, answer) => {
+                self.in_flight.remove(&Call::Offsets(leader, spec));
+                self.take_offsets(leader, spec, answer);
+            }
+            Answer::Rebalancing(answer) => {
+                self.in_flight.remove(&Call::Rebalancing);
+                self.take_rebalancing(answer);
+            }
+            Answer::Held(answer) => {
+                self.in_flight.remove(&Call::Held);
+                for (partition, held) in answer {
+                    self.tail.state.set_held(partition, held);
+                }
+            }
+            Answer::LogStart(log, answer) => {
+                self.in_flight.remove(&Call::LogStart(log == Log::Shares));
+                self.take_start(log, answer);
+            }
+        }
+    }
+
+    fn take_listing(&mut self, answer: Result<GroupList, CallError>) {
+        let list = match answer {
+            Ok(list) => list,
+            Err(error) => return self.cluster_failed("list of groups", &error),
+        };
+        let rows = list.groups.into_iter().map(|row| (row.id, (row.protocol, row.state)));
+        match list.errors.first() {
+            None => {
+                self.listed = rows.collect();
+                self.problems.cleared(Scope::Cluster, "list of groups");
+            }
+            // Some brokers did not answer: what they alone know is kept as it was.
+            Some(error) => {
+                self.listed.extend(rows);
+                self.cluster_failed("list of groups", &error.clone());
+            }
+        }
+        self.listing_complete = list.errors.is_empty();
+        if !self.listing_complete && self.listed.is_empty() {
+            return;
+        }
+        self.connected();
+        self.unlisted.retain(|name, _| !self.listed.contains_key(name));
+        self.track();
+        self.news.listing =
+            Some(Listing { observed_at: self.clock.now(), total: self.total(), complete: self.listing_complete });
+    }
+
+    fn take_rebalancing(&mut self, answer: Result<GroupList, CallError>) {
+        let Ok(list) = answer else { return };
+        let now: BTreeMap<Name, _> = list.groups.into_iter().map(|row| (row.id, row.state)).collect();
+        let before = std::mem::replace(&mut self.rebalancing, now);
+        let changed = before.iter().filter(|(name, state)| self.rebalancing.get(*name) != Some(state));
+        let begun = self.rebalancing.keys().filter(|name| !before.contains_key(*name));
+        let dirty: Vec<Name> = changed.map(|(name, _)| name).chain(begun).cloned().collect();
+        self.tail.state.mark(dirty);
+    }
+
+    /// Some broker answered: the connection works.
+    fn connected(&mut self) {
+        self.problems.cleared(Scope::Cluster, super::causes::CONNECTION);
+        self.problems.cleared(Scope::Cluster, "metadata");
+    }
+
+    pub(super) fn cluster_failed(&mut self, missing: &'static str, error: &CallError) {
+        let now = self.clock.now();
+        match self.background_cause().filter(|_| *error == CallError::Timeout || self.known.listing.is_none()) {
+            Some(cause) => self.problems.set(Scope::Cluster, super::causes::CONNECTION, cause, now),
+            None => self.problems.failed(Scope::Cluster, missing, error, now),
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! The coordinator logs in the polls: starting their readers, taking in what they say, and telling groups that the log
+//! covers. Groups that it does not cover (yet, or for now) are asked by admin calls.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+
+use super::Poller;
+use super::answer::{Answer, Call};
+use super::groups::leave_out;
+use crate::collector::causes::{self, Cause};
+use crate::collector::log::{LogState, start};
+use crate::frame::order::{History, LogMode, Settings};
+use crate::kafka::{Admin, CallError, Client, Counts, Isolation, Log, LogReader, Message, Spec, TopicAnswer};
+use crate::model::{GroupKind, LogGap, LogProgress, Name, Scope, Snapshot, Wall};
+
+/// A log that is not there or not readable is tried again this often.
+const RETRY_EVERY: Duration = Duration::from_secs(60);
+/// A log topic that does not exist yet appears with the first group.
+const MISSING_EVERY: Duration = Duration::from_secs(5);
+/// Ids of at most this many topics are asked before the log is read.
+const NAMED: usize = 5_000;
+
+/// What a poll needs to read the logs.
+pub struct Tail {
+    settings: Settings,
+    client: Client,
+    pub state: LogState,
+    groups: Option<Reading>,
+    shares: Option<Reading>,
+    /// Why `__consumer_offsets` cannot be read.
+    pub refused: Option<CallError>,
+    shares_refused: bool,
+    missing: bool,
+}
+
+/// A log that is being read.
+struct Reading {
+    reader: LogReader,
+    counts: Arc<Counts>,
+    plan: start::Plan,
+}
+
+/// From where a log is to be read, and what topic ids are called.
+pub struct LogStart {
+    plan: start::Plan,
+    ids: Vec<(uuid::Uuid, Name)>,
+}
+
+impl Tail {
+    pub fn new(settings: Settings, client: Client) -> Self {
+        Self {
+            settings,
+            client,
+            state: LogState::default(),
+            groups: None,
+            shares: None,
+            refused: None,
+            shares_refused: false,
+            missing: false,
+        }
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.settings.log != LogMode::Off
+    }
+
+    pub fn is_required(&self) -> bool {
+        self.settings.log == LogMode::Require
+    }
+
+    /// Every partition tells what is true now.
+    pub fn is_caught_up(&self) -> bool {
+        let (partitions, caught_up, _) = self.state.progress();
+        self.groups.is_some() && partitions > 0 && caught_up == partitions
+    }
+
+    /// Nothing more will be learnt by waiting: caught up, switched off, refused, or there is no log.
+    pub fn is_settled(&self) -> bool {
+        !self.is_on() || self.refused.is_some() || self.missing || (self.is_caught_up() && self.shares_are_settled())
+    }
+
+    fn shares_are_settled(&self) -> bool {
+        let partitions = self.shares.as_ref().map_or(0, |reading| reading.plan.from.len());
+        self.shares_refused
+            || (partitions > 0 && self.state.shares_caught_up() >= partitions)
+            || !self.state.kinds().any(|(_, kind)| *kind == GroupKind::Share)
+    }
+
+    /// Why the log does not tell of this group although it is read.
+    pub fn log_gap(&self, group: &Name) -> Option<LogGap> {
+        self.groups.as_ref().and_then(|_| self.state.gap(group))
+    }
+
+    /// The next message of either log; never resolves while none is read.
+    pub async fn next(&mut self) -> (Log, Option<Message>) {
+        let Self { groups, shares, .. } = self;
+        let groups = groups.as_mut().map(|reading| &mut reading.reader.messages);
+        match (groups, shares.as_mut().map(|reading| &mut reading.reader.messages)) {
+            (Some(groups), Some(shares)) => tokio::select! {
+                message = groups.recv() => (Log::Groups, message),
+                message = shares.recv() => (Log::Shares, message),
+            },
+            (Some(groups), None) => (Log::Groups, groups.recv().await),
+            (None, Some(shares)) => (Log::Shares, shares.recv().await),
+            (None, None) => std::future::pending().await,
+        }
+    }
+
+    fn reading(&mut self, log: Log) -> &mut Option<Reading> {
+        match log {
+            Log::Groups => &mut self.groups,
+            Log::Shares => &mut self.shares,
+        }
+    }
+}
+
+impl Poller {
+    /// Starts what is to be read and is not; asks which groups are rebalancing and whether a partition is held.
+    pub(super) fn ask_log(&mut self) {
+        if !self.tail.is_on() {
+            return;
+        }
+        let every = if self.tail.refused.is_some() { RETRY_EVERY } else { MISSING_EVERY };
+        if self.tail.groups.is_none() && self.due(&Call::LogStart(false), every) {
+            self.ask_start(Log::Groups);
+        }
+        let shares = self.tail.state.kinds().any(|(_, kind)| *kind == GroupKind::Share);
+        if shares && self.tail.shares.is_none() && self.due(&Call::LogStart(true), RETRY_EVERY) {
+            self.ask_start(Log::Shares);
+        }
+        if self.tail.is_caught_up() && self.due(&Call::Rebalancing, Duration::ZERO) {
+            let admin = Arc::clone(&self.admin);
+            self.ask(Call::Rebalancing, async move { Answer::Rebalancing(admin.list_rebalancing().await) });
+        }
+        let standing = self.tail.state.standing();
+        if !standing.is_empty() && self.due(&Call::Held, Duration::ZERO) {
+            let admin = Arc::clone(&self.admin);
+            self.ask(Call::Held, async move { Answer::Held(held(&admin, &standing).await) });
+        }
+    }
+
+    fn ask_start(&mut self, log: Log) {
+        let (admin, client, history) = (Arc::clone(&self.admin), self.tail.client.clone(), self.tail.settings.history);
+        let topics: Vec<Name> = self.metadata.topics.keys().take(NAMED).cloned().collect();
+        // What a share group has done is kept for ever and is never history.
+        let history = if log == Log::Shares { History::All } else { history };
+        self.ask(Call::LogStart(log == Log::Shares), async move {
+            Answer::LogStart(log, find_start(&admin, client, log, history, topics).await)
+        });
+    }
+
+    pub(super) fn take_start(&mut self, log: Log, answer: Result<Option<LogStart>, CallError>) {
+        let (scope, now) = (Scope::Topic(Name::new(log.topic())), self.clock.now());
+        let what = what_is_missing(log);
+        let begun = match answer {
+            Ok(Some(begun)) => begun,
+            Ok(None) => {
+                match log {
+                    Log::Groups => self.tail.missing = true,
+                    Log::Shares => self.tail.shares_refused = true,
+                }
+                return;
+            }
+            Err(error) => return self.log_refused(log, error),
+        };
+        for (id, name) in begun.ids {
+            self.tail.state.names.learn(id, &name);
+        }
+        let selection = self.selection.clone();
+        let wanted = Box::new(move |group: &str| selection.group(&Name::new(group)));
+        match LogReader::start(&self.tail.settings.properties, log, &begun.plan.from, wanted) {
+            Ok(reader) => {
+                self.problems.cleared(scope, what);
+                let reading = Reading { counts: Arc::clone(&reader.counts), reader, plan: begun.plan };
+                if log == Log::Groups {
+                    let names = std::mem::take(&mut self.tail.state.names);
+                    self.tail.state = LogState::new(&reading.plan);
+                    self.tail.state.names = names;
+                    (self.tail.refused, self.tail.missing) = (None, false);
+                    self.set_log_leaders();
+                }
+                *self.tail.reading(log) = Some(reading);
+            }
+            Err(error) => {
+                let text = Name::from(error.to_string());
+                self.problems.set(scope, what, Cause { text, remedy: None, lasting: true }, now);
+            }
+        }
+    }
+
+    fn log_refused(&mut self, log: Log, error: CallError) {
+        let (scope, now) = (Scope::Topic(Name::new(log.topic())), self.clock.now());
+        if causes::is_denied(&error) {
+            let text = Name::new("not authorized to read it");
+            let remedy = Some(format!("needs READ and DESCRIBE on topic {}", log.topic()));
+            self.problems.set(scope, what_is_missing(log), Cause { text, remedy, lasting: true }, now);
+        } else {
+            self.problems.failed(scope, what_is_missing(log), &error, now);
+        }
+        match log {
+            Log::Groups => self.tail.refused = Some(error),
+            Log::Shares => self.tail.shares_refused = true,
+        }
+    }
+
+    /// Takes in what a reader says.
+    pub fn take_log(&mut self, log: Log, message: Option<Message>) {
+        match message {
+            Some(Message::Failed(error)) => {
+                *self.tail.reading(log) = None;
+                self.log_refused(log, error);
+            }
+            None => *self.tail.reading(log) = None,
+            Some(message) => {
+                let offsets = &self.known.offsets;
+                let end = |topic: &Name, partition: i32| Some(offsets.get(topic)?.end.as_ref()?.get(partition)?.0);
+                match log {
+                    Log::Groups => self.tail.state.take(message, &end),
+                    Log::Shares => self.tail.state.take_share(message),
+                }
+            }
+        }
+    }
+
+    /// Tells the groups that the log changed, where it covers them, and follows kinds that it alone knows. `commits`:
+    /// what they committed, too; that is for a poll, which reads the log ends afterwards, so that no commit is ever
+    /// ahead of an end that was read before it.
+    pub fn tell_log(&mut self, commits: bool) {
+        if self.tail.groups.is_none() {
+            return;
+        }
+        let dirty = self.tail.state.take_dirty(commits);
+        if dirty.iter().any(|group| !self.tracked.contains_key(group)) {
+            self.track();
+        }
+        let share_partitions = self.tail.shares.as_ref().map_or(0, |reading| reading.plan.from.len());
+        for group in dirty {
+            if !self.tracked.contains_key(&group) || !self.tail.state.covers(&group) {
+                continue;
+            }
+            let facts = self.tail.state.facts(&group, self.listed_state(&group));
+            let Some((mut description, mut committed)) = facts else { continue };
+            leave_out(&mut description, &self.selection);
+            committed.topics.retain(|topic, _| self.selection.topic(topic));
+            if description.assignor.is_none() && self.kind_of(&group) == GroupKind::Consumer {
+                description.assignor = self.assignors.get(&group).cloned();
+            }
+            let (kind, now) = (self.kind_of(&group), self.clock.now());
+            let share = self.tail.state.share(&group, share_partitions, now);
+            let known = self.known.groups.get(&group);
+            let same_description = known.is_some_and(|known| known.description.as_ref() == Some(&description));
+            let same_commits = known.is_some_and(|known| known.commits.as_ref() == Some(&committed));
+            let news = self.news.groups.entry(group.clone()).or_default();
+            news.kind = kind;
+            news.described_at = Some(now);
+            if !same_description || news.description.is_some() {
+                news.description = Some(description);
+            }
+            if commits {
+                news.share = share;
+                news.commits_at = Some(now);
+                if !same_commits || news.commits.is_some() {
+                    news.commits = Some(committed);
+                }
+            }
+            if let Some(tracked) = self.tracked.get_mut(&group) {
+                tracked.seen = true;
+            }
+        }
+    }
+
+    /// Members and commits of every group that the log covers were told.
+    pub(super) fn covered_are_told(&self) -> bool {
+        let told = |facts: &Snapshot, group| {
+            facts.groups.get(group).is_some_and(|group| group.described_at.is_some() && group.commits_at.is_some())
+        };
+        let mut covered = self.tracked.keys().filter(|group| self.tail.state.covers(group));
+        covered.all(|group| told(&self.news, group) || told(&self.known, group))
+    }
+
+    /// Who leads the partitions of the log: the coordinators.
+    pub(super) fn set_log_leaders(&mut self) {
+        if let Some(partitions) = self.metadata.topics.get(Log::Groups.topic()) {
+            self.tail.state.set_leaders(partitions.iter().map(|partition| partition.leader));
+        }
+    }
+
+    /// How far the log was read, if that is news.
+    pub(super) fn tell_log_progress(&mut self) {
+        use std::sync::atomic::Ordering::Relaxed;
+        let Some(reading) = &self.tail.groups else { return };
+        let (partitions, caught_up, held) = self.tail.state.progress();
+        let counts = &reading.counts;
+        let progress = LogProgress {
+            observed_at: self.clock.now(),
+            partitions,
+            caught_up,
+            held,
+            whole: reading.plan.whole,
+            skipped: u64::try_from(reading.plan.skipped).unwrap_or(0),
+            history_ms: match self.tail.settings.history {
+                History::All => None,
+                History::Last(millis) => Some(millis),
+            },
+            read: counts.read.load(Relaxed),
+            dropped: counts.dropped.load(Relaxed),
+            unknown: counts.unknown.load(Relaxed),
+            damaged: counts.damaged.load(Relaxed),
+            decoding_ms: counts.decoding.load(Relaxed) / 1_000_000,
+        };
+        self.news.log = Some(progress);
+    }
+
+    /// Groups that the log covers are as fresh as the log: their topics' ends are due in every poll.
+    pub(super) fn answer_covered(&mut self) {
+        let covered = self.tracked.keys().filter(|group| self.tail.state.covers(group));
+        self.answered.extend(covered.cloned());
+    }
+
+    /// Ids that DescribeTopics told.
+    pub(super) fn learn_ids(&mut self) {
+        let mut news = false;
+        for (name, topic) in &self.described {
+            if let Some(id) = topic.id {
+                news |= self.tail.state.names.learn(id, name);
+            }
+        }
+        if news {
+            self.tail.state.mark_all();
+        }
+    }
+}
+
+fn what_is_missing(log: Log) -> &'static str {
+    match log {
+        Log::Groups => "coordinator log (history, epochs, share and streams groups)",
+        Log::Shares => "share group offsets",
+    }
+}
+
+/// Where to begin; `None` while there is no such topic.
+async fn find_start(
+    admin: &Admin,
+    client: Client,
+    log: Log,
+    history: History,
+    topics: Vec<Name>,
+) -> Result<Option<LogStart>, CallError> {
+    let topic = Name::new(log.topic());
+    let mut asked = topics;
+    asked.retain(|name| *name != topic);
+    asked.push(topic.clone());
+    let answers = admin.describe_topics(&asked).await?;
+    let count = match answers.get(&topic) {
+        Some(TopicAnswer::Described(described)) => described.partitions.len(),
+        Some(TopicAnswer::Gone) | None => return Ok(None),
+        Some(TopicAnswer::Denied) => return Err(CallError::Code { code: 29, text: topic }),
+        Some(TopicAnswer::Failed(error)) => return Err(error.clone()),
+    };
+    let ids = answers.iter().filter_map(|(name, answer)| match answer {
+        TopicAnswer::Described(described) => Some((described.id?, name.clone())),
+        _ => None,
+    });
+    let ids = ids.collect();
+    let partitions: Vec<(Name, i32)> = (0..count as i32).map(|partition| (topic.clone(), partition)).collect();
+    let starts = offsets(admin, &partitions, Spec::Earliest).await?;
+    let ends = offsets(admin, &partitions, Spec::Latest).await?;
+    let bounds: BTreeMap<i32, (i64, i64)> = starts
+        .into_iter()
+        .filter_map(|(partition, start)| Some((partition, (start, *ends.get(&partition)?))))
+        .collect();
+    if bounds.len() < count {
+        return Err(CallError::Timeout);
+    }
+    let since = match start::needs_times(&bounds, history) {
+        None => BTreeMap::new(),
+        Some(back) => {
+            let now = super::super::wall_now();
+            let since = Wall(now.0 - i64::try_from(back.as_millis()).unwrap_or(i64::MAX));
+            let (numbers, timeout) = (bounds.keys().copied().collect::<Vec<_>>(), admin.timeout());
+            let find = move || client.offsets_since(log.topic(), &numbers, since, timeout);
+            tokio::task::spawn_blocking(find).await.map_err(|_| CallError::Timeout)??
+        }
+    };
+    Ok(Some(LogStart { plan: start::plan(&bounds, history, &since), ids }))
+}
+
+async fn offsets(admin: &Admin, partitions: &[(Name, i32)], spec: Spec) -> Result<BTreeMap<i32, i64>, CallError> {
+    let answer = admin.list_offsets(partitions, spec, Isolation::ReadUncommitted).await?;
+    answer.into_iter().map(|((_, partition), offset)| Ok((partition, offset?))).collect()
+}
+
+/// Whether the last stable offset of each partition is behind its high watermark. Unknown ones are left out.
+async fn held(admin: &Admin, partitions: &[i32]) -> BTreeMap<i32, bool> {
+    let named: Vec<(Name, i32)> =
+        partitions.iter().map(|partition| (Name::new(Log::Groups.topic()), *partition)).collect();
+    let ask = |isolation| admin.list_offsets(&named, Spec::Latest, isolation);
+    let mut answers = join_all([ask(Isolation::ReadCommitted), ask(Isolation::ReadUncommitted)]).await.into_iter();
+    let (Some(Ok(stable)), Some(Ok(high))) = (answers.next(), answers.next()) else { return BTreeMap::new() };
+    let compare = |((topic, partition), stable): ((Name, i32), Result<i64, CallError>)| {
+        let high = high.get(&(topic, partition))?.as_ref().ok()?;
+        Some((partition, stable.ok()? < *high))
+    };
+    stable.into_iter().filter_map(compare).collect()
+}

@@ -1,0 +1,239 @@
+//! One group's view from the facts about it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::plan::{self, Inputs};
+use super::view::{GroupView, MemberView, PartitionView};
+use super::{Memory, PastEnd, Preferences, freshness};
+use crate::health::{LagTotals, PartitionFacts, PartitionLag};
+use crate::model::{
+    At, Column, Description, Group, GroupKind, GroupState, Member, Name, Presence, Problem, Scope, SharePartition,
+    Snapshot,
+};
+
+/// Points of a group's trend that a screen can use.
+const TREND: usize = 120;
+/// The window of the trend's arrow.
+const WINDOW: Duration = Duration::from_secs(60);
+
+pub fn build(
+    id: &Name,
+    group: &Group,
+    facts: &Snapshot,
+    memory: &mut Memory,
+    now: At,
+    preferences: Preferences,
+) -> GroupView {
+    let nothing = Description::default();
+    let description = group.description.as_ref().unwrap_or(&nothing);
+    let mut partitions = partitions(group, description, facts, memory, now);
+    let mut members = members(description, &mut partitions);
+    let totals: LagTotals = partitions.iter().map(|partition| &partition.lag).collect();
+    if let Some(read_at) = ends_read_at(&partitions, facts).filter(|_| totals.has_known()) {
+        memory.trend.push(read_at, totals.lag);
+    }
+    let mut view = GroupView {
+        id: id.clone(),
+        kind: group.kind.clone(),
+        state: state(group, description),
+        evidence: description.evidence,
+        assignor: description.assignor.clone(),
+        coordinator: description.coordinator,
+        // A group that only admin calls have told of has none.
+        epoch: description.epoch.filter(|epoch| *epoch >= 0),
+        assignment_epoch: description.assignment_epoch,
+        stored_hash: description.stored_hash,
+        log_gap: description.log_gap,
+        described_at: group.described_at,
+        commits_at: group.commits_at,
+        idle: members.iter().filter(|member| member.is_idle()).count(),
+        totals,
+        trend: memory.trend.newest(TREND).map(|(_, lag)| lag).collect(),
+        direction: memory.trend.direction(WINDOW),
+        problems: problems(id, &partitions, facts),
+        ..GroupView::default()
+    };
+    if group.kind.is_consumer() && !members.is_empty() {
+        let settled = matches!(view.state, GroupState::Stable);
+        let inputs = Inputs { description, facts, partitions: &partitions, reset: preferences.reset };
+        let (metrics, planned) = plan::judge(&inputs, &mut members, settled);
+        view.metrics = Some(metrics);
+        if let Some((plan, owners)) = planned {
+            for (partition, owner) in partitions.iter_mut().zip(owners) {
+                partition.planned = owner;
+            }
+            view.plan = Some(plan);
+        }
+    }
+    view.members = members;
+    view.partitions = partitions;
+    view
+}
+
+/// When log ends were last read: a lag is a sample of that moment.
+fn ends_read_at(partitions: &[PartitionView], facts: &Snapshot) -> Option<At> {
+    let mut topics: Vec<&Name> = partitions.iter().map(|partition| &partition.topic).collect();
+    topics.dedup();
+    topics.into_iter().filter_map(|topic| Some(facts.offsets.get(topic)?.end.as_ref()?.at)).max()
+}
+
+/// librdkafka does not know Assigning and Reconciling: they follow from current and target assignment.
+fn state(group: &Group, description: &Description) -> GroupState {
+    let described = match group.description {
+        Some(_) => description.state,
+        None => group.listed_state.unwrap_or_default(),
+    };
+    if described != GroupState::Unknown || group.kind != GroupKind::Consumer || description.members.is_empty() {
+        return described;
+    }
+    if description.members.iter().any(reconciling) { GroupState::Reconciling } else { GroupState::Assigning }
+}
+
+fn reconciling(member: &Member) -> bool {
+    let held = |topics: &Option<crate::model::TopicPartitions>| {
+        let topics = topics.iter().flatten().filter(|(_, partitions)| !partitions.is_empty());
+        topics.map(|(topic, partitions)| (topic.clone(), partitions.clone())).collect::<BTreeMap<_, _>>()
+    };
+    member.target.is_some() && held(&member.target) != held(&member.assignment)
+}
+
+/// Every partition of every topic that the group commits to, owns or subscribes to.
+fn partitions(
+    group: &Group,
+    description: &Description,
+    facts: &Snapshot,
+    memory: &mut Memory,
+    now: At,
+) -> Vec<PartitionView> {
+    if !group.kind.reads_partitions() {
+        return Vec::new();
+    }
+    let mut numbers: BTreeMap<&Name, BTreeSet<i32>> = BTreeMap::new();
+    for (topic, commits) in group.commits.iter().flat_map(|commits| &commits.topics) {
+        numbers.entry(topic).or_default().extend(commits.keys());
+    }
+    for member in &description.members {
+        for (topic, held) in member.assignment.iter().chain(&member.target).flatten() {
+            numbers.entry(topic).or_default().extend(held);
+        }
+        for topic in member.subscription.iter().flatten() {
+            numbers.entry(topic).or_default();
+        }
+    }
+    for (topic, shared) in group.share.iter().flat_map(|share| &share.topics) {
+        numbers.entry(topic).or_default().extend(shared.keys());
+    }
+    for topic in description.topology_topics.iter().flatten() {
+        numbers.entry(topic).or_default();
+    }
+    let fresh = freshness(facts);
+    let mut past_end = BTreeMap::new();
+    let mut out = Vec::new();
+    for (name, mut numbers) in numbers {
+        let topic = facts.topics.get(name);
+        let count = topic.map_or(0, |topic| topic.partitions.len());
+        numbers.extend(0..count as i32);
+        let offsets = facts.offsets.get(name);
+        let read = |column: Option<&Column>, partition| column.and_then(|column| column.get(partition));
+        for number in numbers {
+            let partition = topic.and_then(|topic| topic.partitions.get(usize::try_from(number).ok()?));
+            let commit = group.commits.as_ref().and_then(|commits| commits.topics.get(name)?.get(&number));
+            let mut known = PartitionFacts {
+                presence: topic.map_or(Presence::Unknown, |topic| topic.presence),
+                exists: partition.is_some(),
+                has_leader: partition.is_some_and(|partition| partition.leader.is_some()),
+                commit: commit.map(|commit| commit.offset),
+                start: read(offsets.and_then(|offsets| offsets.start.as_ref()), number).map(|(start, _)| start),
+                end: read(offsets.and_then(|offsets| offsets.end.as_ref()), number),
+                past_end_before: false,
+                share: share_facts(group, name, number),
+            };
+            if known.presence == Presence::Gone || (known.presence == Presence::Present && !known.exists) {
+                (known.start, known.end) = (None, None);
+            }
+            if let Some(past) = still_past_end(&known, memory.past_end.get(&(name.clone(), number))) {
+                known.past_end_before = past.confirmed;
+                past_end.insert((name.clone(), number), past);
+            }
+            out.push(PartitionView {
+                topic: name.clone(),
+                partition: number,
+                commit: known.commit,
+                start: known.start,
+                end: known.end.map(|(end, _)| end),
+                lag: PartitionLag::of(&known, now, fresh),
+                owner: None,
+                planned: None,
+            });
+        }
+    }
+    memory.past_end = past_end;
+    out
+}
+
+/// Share groups commit nothing: their progress is the share coordinator's.
+fn share_facts(group: &Group, topic: &Name, partition: i32) -> Option<SharePartition> {
+    let shared = || group.share.as_ref()?.topics.get(topic)?.get(&partition).copied();
+    (group.kind == GroupKind::Share).then(|| shared().unwrap_or_default())
+}
+
+/// A commit that is ahead of its end, and whether it was ahead of an end that was read earlier, too.
+fn still_past_end(facts: &PartitionFacts, before: Option<&PastEnd>) -> Option<PastEnd> {
+    let (commit, (end, end_read)) = (facts.commit?, facts.end?);
+    if commit <= end {
+        return None;
+    }
+    Some(match before {
+        Some(before) if commit <= before.commit => {
+            PastEnd { commit, confirmed: before.confirmed || end_read > before.end_read, ..*before }
+        }
+        _ => PastEnd { commit, end_read, confirmed: false },
+    })
+}
+
+/// The members, and into `partitions` who owns what.
+fn members(description: &Description, partitions: &mut [PartitionView]) -> Vec<MemberView> {
+    let member = |(place, member): (usize, &Member)| {
+        let held = member.assignment.as_ref().map(|topics| {
+            let held = topics.iter().flat_map(|(topic, numbers)| numbers.iter().map(move |number| (topic, *number)));
+            let mut places: Vec<usize> = held
+                .filter_map(|(topic, number)| {
+                    let key = |partition: &PartitionView| (partition.topic.clone(), partition.partition);
+                    partitions.binary_search_by_key(&(topic.clone(), number), key).ok()
+                })
+                .collect();
+            places.sort_unstable();
+            for held in &places {
+                partitions[*held].owner = Some(place);
+            }
+            places
+        });
+        let totals = held.iter().flatten().map(|held| &partitions[*held].lag).collect();
+        MemberView {
+            id: member.id.clone(),
+            instance_id: member.instance_id.clone(),
+            client_id: member.client_id.clone(),
+            host: member.host.clone(),
+            rack: member.rack.clone(),
+            subscription: member.subscription.clone(),
+            partitions: held,
+            elsewhere: member.elsewhere,
+            totals,
+            idle: None,
+            reconciling: reconciling(member),
+            log: member.log.clone(),
+        }
+    };
+    description.members.iter().enumerate().map(member).collect()
+}
+
+fn problems(id: &Name, partitions: &[PartitionView], facts: &Snapshot) -> Vec<Problem> {
+    let topics: BTreeSet<&Name> = partitions.iter().map(|partition| &partition.topic).collect();
+    let concerns = |problem: &&Problem| match &problem.scope {
+        Scope::Group(group) => group == id,
+        Scope::Topic(topic) | Scope::Partition(topic, _) => topics.contains(topic),
+        Scope::Cluster | Scope::Broker(_) => false,
+    };
+    facts.problems.iter().flatten().filter(concerns).cloned().collect()
+}

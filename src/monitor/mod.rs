@@ -1,0 +1,229 @@
+//! The monitor: folds frames into a [`View`]. Pure: time is the frames' own, so a replay gives the same view.
+
+mod group;
+mod plan;
+mod rebalances;
+pub mod view;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::frame::{Frame, Level, Stamped};
+use crate::health::Trend;
+use crate::health::rebalances::{History, Reach, Seen, Storm};
+use crate::model::{At, Name, Snapshot};
+use view::{Feed, GroupView, View};
+
+pub use plan::Reset;
+
+/// What the person wants the view to be like.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Preferences {
+    /// What a partition without a commit counts for in a plan.
+    pub reset: Reset,
+    /// How many rebalances are a storm.
+    pub storm: Storm,
+}
+
+/// Folds frames into views.
+#[derive(Debug, Default)]
+pub struct Monitor {
+    preferences: Preferences,
+    facts: Snapshot,
+    memory: BTreeMap<Name, Memory>,
+    history: History,
+    /// How far back the coordinator log was read when it was first read to its end.
+    reach: Reach,
+    /// Finished polls, and when the last of them was told, and the one before.
+    polls: Polls,
+    view: View,
+}
+
+/// When polls were told: what did not change has been the same up to the one before the newest.
+#[derive(Debug, Clone, Copy, Default)]
+struct Polls {
+    count: u64,
+    newest: Option<At>,
+    before: Option<At>,
+}
+
+/// What is remembered of a group between snapshots.
+#[derive(Debug, Default)]
+struct Memory {
+    trend: Trend,
+    /// When the description was last looked at for rebalances.
+    polled: Option<At>,
+    /// Commits that were past the end in the last poll: offset and the end's time, by topic and partition.
+    past_end: BTreeMap<(Name, i32), PastEnd>,
+}
+
+/// A commit that is ahead of the end of its log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct PastEnd {
+    commit: i64,
+    /// When the end was first read that the commit is ahead of.
+    end_read: At,
+    /// It was ahead of a later read end, too.
+    confirmed: bool,
+}
+
+impl Polls {
+    fn told(&mut self, count: u64, at: At) {
+        if count != self.count {
+            *self = Self { count, newest: Some(at), before: self.newest };
+        }
+    }
+
+    /// What is told at `at` was otherwise at least up to then.
+    fn unchanged_until(self, at: At) -> Option<At> {
+        if self.newest == Some(at) { self.before } else { self.newest }
+    }
+}
+
+impl Monitor {
+    pub fn new(preferences: Preferences) -> Self {
+        Self { preferences, ..Self::default() }
+    }
+
+    /// The view as of the newest frame.
+    pub fn view(&self) -> View {
+        self.view.clone()
+    }
+
+    /// Takes in one frame.
+    pub fn fold(&mut self, frame: Frame) {
+        match frame {
+            Frame::Hello(hello) => {
+                if self.view.started.is_none() {
+                    self.view.started = Some(hello.started);
+                }
+                self.view.cluster.name = hello.cluster;
+                self.view.cluster.simulated = hello.simulated;
+            }
+            Frame::Full(Stamped { at, body }) => {
+                self.facts = Snapshot::default();
+                self.facts.apply(body);
+                let all = self.facts.groups.keys().chain(self.memory.keys()).cloned().collect();
+                self.refresh(at, &all);
+            }
+            Frame::Partial(Stamped { at, body }) => {
+                let touched = self.touched(&body);
+                self.facts.apply(body);
+                self.refresh(at, &touched);
+            }
+            // Shown with the next snapshot: while a history is read there are thousands a second.
+            Frame::Event(Stamped { at, body }) => {
+                let wall = self.view.wall(at);
+                self.history.event(&body, Seen { at, wall });
+            }
+            Frame::Note(Stamped { body, .. }) => match body.level {
+                Level::Fatal => self.view.feed = Feed::Failed { cause: body.text },
+                Level::Warning => tracing::warn!("{}", body.text),
+                Level::Info => tracing::info!("{}", body.text),
+            },
+        }
+    }
+
+    /// The source is gone for now.
+    pub fn interrupted(&mut self, at: At, cause: Name) {
+        let since = if let Feed::Stale { since, .. } = self.view.feed { since } else { at };
+        self.view.now = self.view.now.max(at);
+        self.view.feed = Feed::Stale { since, cause };
+    }
+
+    /// The source has come to its end: a recording, or a failure that will not pass.
+    pub fn ended(&mut self, failure: Option<Name>) {
+        self.refresh(self.view.now, &BTreeSet::new());
+        match failure {
+            Some(cause) => self.view.feed = Feed::Failed { cause },
+            None if !matches!(self.view.feed, Feed::Failed { .. }) => self.view.feed = Feed::Ended,
+            None => {}
+        }
+    }
+
+    /// Commits that were ahead of their log's end once: another poll tells whether that lasts.
+    pub fn unconfirmed_past_end(&self) -> bool {
+        self.memory.values().any(|memory| memory.past_end.values().any(|past| !past.confirmed))
+    }
+
+    /// The groups that a partial snapshot says something new of.
+    fn touched(&self, news: &Snapshot) -> BTreeSet<Name> {
+        let mut touched: BTreeSet<Name> = news.groups.keys().chain(&news.gone_groups).cloned().collect();
+        let topics: BTreeSet<&Name> = news.topics.keys().chain(news.offsets.keys()).collect();
+        if !topics.is_empty() || news.problems.is_some() {
+            let reads = |group: &GroupView| group.partitions.iter().any(|partition| topics.contains(&partition.topic));
+            let groups = self.view.groups.iter().filter(|group| news.problems.is_some() || reads(group));
+            touched.extend(groups.map(|group| group.id.clone()));
+        }
+        touched
+    }
+
+    fn refresh(&mut self, at: At, touched: &BTreeSet<Name>) {
+        self.view.now = at;
+        let facts = &self.facts;
+        if let Some(cluster) = &facts.cluster {
+            self.view.cluster.id.clone_from(&cluster.id);
+            self.view.cluster.controller = cluster.controller;
+            self.view.cluster.brokers = Some(cluster.brokers.len());
+        }
+        self.view.listing = facts.listing;
+        self.view.progress = facts.progress.unwrap_or_default();
+        self.view.log.clone_from(&facts.log);
+        self.polls.told(self.view.progress.polls, at);
+        self.view.problems = Arc::new(facts.problems.clone().unwrap_or_default());
+        if facts.listing.is_some() {
+            self.view.feed = Feed::Live;
+        }
+        let mut groups: BTreeMap<Name, Arc<GroupView>> =
+            self.view.groups.drain(..).map(|group| (group.id.clone(), group)).collect();
+        for name in touched {
+            if let Some(group) = facts.groups.get(name) {
+                let memory = self.memory.entry(name.clone()).or_default();
+                let mut view = group::build(name, group, facts, memory, at, self.preferences);
+                if let Some(poll) = rebalances::poll(group, &view, memory, self.polls, at, self.view.started) {
+                    self.history.poll(&poll);
+                }
+                if let Some(before) = groups.get(name) {
+                    view.rebalances = before.rebalances.clone();
+                }
+                groups.insert(name.clone(), Arc::new(view));
+            } else {
+                if groups.remove(name).is_some() {
+                    self.history.gone(name, self.view.wall(at));
+                }
+                self.memory.remove(name);
+            }
+        }
+        if let (Reach::Unknown, Some(log)) = (self.reach, &facts.log) {
+            self.reach = rebalances::reach(log, self.view.started);
+        }
+        let (wall, storm) = (self.view.wall(at), self.preferences.storm);
+        let changed = self.history.take_changed();
+        for (name, group) in &mut groups {
+            if touched.contains(name) || changed.contains(name) || group.rebalances.moves_on() {
+                let summary = rebalances::summary(&self.history, group, at, wall, self.reach, storm);
+                if summary != group.rebalances {
+                    Arc::make_mut(group).rebalances = summary;
+                }
+            }
+        }
+        self.view.groups = groups.into_values().collect();
+        self.history.tidy(|name| self.facts.groups.contains_key(name));
+        self.view.events = self.history.feed();
+    }
+
+    /// The newest offset seen of each partition of the coordinator log: a new collector may go on from there.
+    pub fn log_positions(&self) -> &BTreeMap<i32, i64> {
+        self.history.positions()
+    }
+}
+
+/// An end that was read longer ago than this is stale: some polls were missed.
+fn freshness(facts: &Snapshot) -> Duration {
+    let interval = facts.progress.map_or(0, |progress| progress.interval_ms);
+    Duration::from_millis(3 * interval) + Duration::from_secs(5)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,220 @@
+//! The view: what the facts mean, as of one moment. Every number on a screen or in a report comes from here.
+
+use std::sync::Arc;
+
+use crate::assign::metrics::Metrics;
+use crate::health::rebalances::Happening;
+use crate::health::{Direction, IdleReason, LagTotals, PartitionLag};
+use crate::model::{
+    At, Evidence, GroupKind, GroupState, Listing, LogGap, LogProgress, MemberLog, Name, Problem, Progress, Wall,
+};
+
+pub use crate::health::rebalances::Summary as RebalanceView;
+
+/// Everything there is to show. Cheap to clone: groups are shared with the views before and after.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct View {
+    /// The stream's time of the newest frame.
+    pub now: At,
+    /// Wall clock of the writer at the stream's time 0; `None` before the first frame.
+    pub started: Option<Wall>,
+    pub cluster: ClusterView,
+    pub feed: Feed,
+    pub listing: Option<Listing>,
+    pub progress: Progress,
+    /// How far the coordinator log was read; `None`: it is not read.
+    pub log: Option<LogProgress>,
+    /// Sorted by group id.
+    pub groups: Vec<Arc<GroupView>>,
+    pub problems: Arc<Vec<Problem>>,
+    /// What happened in any group, newest first, at most 1000: rebalances, commits that moved back, static restarts,
+    /// changes of type, deletions.
+    pub events: Arc<Vec<Arc<Happening>>>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClusterView {
+    /// What the person calls it: the bootstrap servers, or the name of a simulation.
+    pub name: Name,
+    pub id: Option<Name>,
+    /// Brokers that are up; `None` before any was seen.
+    pub brokers: Option<usize>,
+    pub controller: Option<i32>,
+    pub simulated: bool,
+}
+
+/// Whether the frames keep coming.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Feed {
+    /// No facts yet.
+    #[default]
+    Connecting,
+    Live,
+    /// The source is gone for now: since when, and why. What is on screen is old.
+    Stale {
+        since: At,
+        cause: Name,
+    },
+    /// The recording has come to its end.
+    Ended,
+    /// It will not come back.
+    Failed {
+        cause: Name,
+    },
+}
+
+/// One group.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GroupView {
+    pub id: Name,
+    pub kind: GroupKind,
+    pub state: GroupState,
+    pub evidence: Evidence,
+    pub assignor: Option<Name>,
+    /// Broker id.
+    pub coordinator: Option<i32>,
+    /// Generation (classic) or group epoch (KIP-848, share, streams); told by the log alone, as the next three.
+    pub epoch: Option<i32>,
+    /// Epoch that the target assignment was computed for.
+    pub assignment_epoch: Option<i32>,
+    /// The group hash (KIP-1101) that the coordinator stored.
+    pub stored_hash: Option<i64>,
+    /// Why the log does not tell of this group now, although it is read.
+    pub log_gap: Option<LogGap>,
+    pub rebalances: RebalanceView,
+    /// When members and state were last told; `None`: never. See [`View::described_at`].
+    pub described_at: Option<At>,
+    /// When the commits were last told; `None`: never. See [`View::commits_at`].
+    pub commits_at: Option<At>,
+    /// Sorted by member id.
+    pub members: Vec<MemberView>,
+    /// Sorted by topic and number: what the group commits to, owns or subscribes to.
+    pub partitions: Vec<PartitionView>,
+    pub totals: LagTotals,
+    /// Members without partitions.
+    pub idle: usize,
+    /// The current assignment; `None` where there is none to judge.
+    pub metrics: Option<Metrics>,
+    pub plan: Option<PlanView>,
+    /// Total lag of the newest polls, oldest first.
+    pub trend: Vec<u64>,
+    pub direction: Direction,
+    /// Problems of this group and of its topics.
+    pub problems: Vec<Problem>,
+}
+
+impl GroupView {
+    /// Largest member's lag ÷ mean; `None` without lag or members.
+    pub fn skew(&self) -> Option<f64> {
+        self.metrics.as_ref().and_then(|metrics| metrics.lag_over_mean)
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MemberView {
+    pub id: Name,
+    pub instance_id: Option<Name>,
+    pub client_id: Name,
+    pub host: Name,
+    pub rack: Option<Name>,
+    /// Subscribed topics; `None`: not known.
+    pub subscription: Option<Vec<Name>>,
+    /// Places in [`GroupView::partitions`] of what it holds; `None` where that cannot be decoded.
+    pub partitions: Option<Vec<usize>>,
+    /// How many more it holds, of topics that were not selected.
+    pub elsewhere: usize,
+    pub totals: LagTotals,
+    /// Set where it holds nothing.
+    pub idle: Option<IdleReason>,
+    /// KIP-848: it holds something else than its target.
+    pub reconciling: bool,
+    /// What only the log tells of it.
+    pub log: Option<Box<MemberLog>>,
+}
+
+impl MemberView {
+    /// It is known to hold nothing at all.
+    pub fn is_idle(&self) -> bool {
+        self.elsewhere == 0 && self.partitions.as_ref().is_some_and(Vec::is_empty)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct PartitionView {
+    pub topic: Name,
+    pub partition: i32,
+    pub commit: Option<i64>,
+    pub start: Option<i64>,
+    pub end: Option<i64>,
+    pub lag: PartitionLag,
+    /// Place in [`GroupView::members`].
+    pub owner: Option<usize>,
+    /// Owner under the plan.
+    pub planned: Option<usize>,
+}
+
+impl PartitionView {
+    /// end − commit, the figure of the Apache tool; negative for a commit past the end.
+    pub fn raw(&self) -> Option<i64> {
+        Some(self.end? - self.commit?)
+    }
+}
+
+/// An assignment that another assignor would make of the group as it is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PlanView {
+    /// Name of the assignor.
+    pub assignor: &'static str,
+    /// For each member, same place as in [`GroupView::members`].
+    pub members: Vec<PlannedMember>,
+    pub metrics: Metrics,
+    /// Partitions that change hands.
+    pub moves: usize,
+    /// What the plan takes for granted, in words.
+    pub assumptions: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PlannedMember {
+    pub partitions: usize,
+    /// Lag of those partitions, in records.
+    pub lag: u64,
+    /// How many it would get, and how many it would give away.
+    pub gained: usize,
+    pub lost: usize,
+}
+
+impl View {
+    /// Whether the log tells what is true of this group now: then it is as fresh as the log, also while nothing happens.
+    fn follows_log(&self, group: &GroupView) -> Option<At> {
+        let follows = group.evidence == Evidence::Log && group.log_gap.is_none();
+        self.log.as_ref().filter(|_| follows).map(|log| log.observed_at)
+    }
+
+    /// When members and state of the group were last seen; `None`: never.
+    pub fn described_at(&self, group: &GroupView) -> Option<At> {
+        group.described_at.map(|at| self.follows_log(group).map_or(at, |log| at.max(log)))
+    }
+
+    /// When its commits were last read; `None`: never.
+    pub fn commits_at(&self, group: &GroupView) -> Option<At> {
+        group.commits_at.map(|at| self.follows_log(group).map_or(at, |log| at.max(log)))
+    }
+
+    /// When anything was last read.
+    pub fn observed_at(&self) -> Option<At> {
+        let groups = self.groups.iter().filter_map(|group| group.described_at.max(group.commits_at));
+        let listing = self.listing.map(|listing| listing.observed_at);
+        groups.chain(listing).chain(self.log.as_ref().map(|log| log.observed_at)).max()
+    }
+
+    pub fn group(&self, id: &Name) -> Option<&Arc<GroupView>> {
+        let place = self.groups.binary_search_by(|group| group.id.cmp(id)).ok()?;
+        self.groups.get(place)
+    }
+
+    /// Wall clock at a time of the stream.
+    pub fn wall(&self, at: At) -> Option<Wall> {
+        Some(Wall(self.started?.0 + i64::try_from(at.0).ok()?))
+    }
+}

@@ -1,0 +1,361 @@
+//! The snapshot as JSON, schema 1; documented in docs/snapshot-json.md. Names are raw text here: they are escaped as JSON
+//! does, bidi and C1 controls too.
+
+// The names are the schema's.
+#![allow(clippy::struct_field_names)]
+
+mod rebalances;
+
+use serde::Serialize;
+
+use super::Outcome;
+use crate::assign::metrics::Metrics;
+use crate::health::{LagTotals, PartitionLag};
+use crate::model::{At, Name, Problem, Scope};
+use crate::monitor::view::{Feed, GroupView, MemberView, PartitionView, PlanView, View};
+
+/// Version of the schema: grows when a field changes its meaning or goes away, not when one is added.
+pub const SCHEMA: u32 = 1;
+
+#[derive(Debug, Serialize)]
+pub struct Snapshot {
+    schema: u32,
+    version: &'static str,
+    /// RFC 3339, by the clock of this machine.
+    taken_at: String,
+    /// Every selected group was asked for and answered.
+    complete: bool,
+    simulated: bool,
+    cluster: Cluster,
+    /// Groups of every kind in the cluster, selected or not.
+    groups_total: Option<usize>,
+    groups: Vec<Group>,
+    problems: Vec<ProblemRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct Cluster {
+    name: Name,
+    id: Option<Name>,
+    brokers: Option<usize>,
+    controller: Option<i32>,
+}
+
+#[derive(Debug, Serialize)]
+struct Group {
+    group: Name,
+    r#type: String,
+    state: &'static str,
+    evidence: crate::model::Evidence,
+    assignor: Option<Name>,
+    coordinator: Option<i32>,
+    /// Generation or group epoch; `null` without the log, as the next two.
+    epoch: Option<i32>,
+    assignment_epoch: Option<i32>,
+    /// The group hash of KIP-1101, signed decimal: as a number it would not survive a reader of doubles.
+    stored_hash: Option<String>,
+    /// Why the log does not tell now.
+    log_gap: Option<crate::model::LogGap>,
+    /// Age of members and state, and of the commits, in milliseconds.
+    described_age_ms: Option<u64>,
+    commits_age_ms: Option<u64>,
+    members: Vec<Member>,
+    idle_members: usize,
+    #[serde(flatten)]
+    totals: Totals,
+    current: Option<Judged>,
+    plan: Option<Plan>,
+    partitions: Vec<Partition>,
+    rebalances: rebalances::Rebalances,
+    /// Other events of the group, newest first, at most 20.
+    events: Vec<rebalances::EventRow>,
+    problems: Vec<ProblemRow>,
+}
+
+/// A sum of the known lags, and how many partitions are in each state.
+#[derive(Debug, Serialize)]
+struct Totals {
+    /// Records; `null` where no partition's lag is known.
+    lag: Option<u64>,
+    /// Share groups: records that are not done, by the broker's own formula; `null` for all others.
+    backlog: Option<u64>,
+    lost: u64,
+    states: States,
+}
+
+#[derive(Debug, Serialize)]
+struct States {
+    known: usize,
+    backlog: usize,
+    no_commit: usize,
+    past_end: usize,
+    expired: usize,
+    no_leader: usize,
+    topic_gone: usize,
+    partition_gone: usize,
+    stale: usize,
+    unknown: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct Member {
+    member: Name,
+    instance_id: Option<Name>,
+    client_id: Name,
+    host: Name,
+    rack: Option<Name>,
+    /// `null`: not known by this evidence.
+    subscription: Option<Vec<Name>>,
+    /// `null`: cannot be decoded (another protocol type).
+    partitions: Option<Vec<TopicPartition>>,
+    /// How many more it holds, of topics that were not selected.
+    elsewhere: usize,
+    #[serde(flatten)]
+    totals: Totals,
+    /// Why it holds nothing.
+    idle: Option<String>,
+    /// KIP-848: it holds something else than its target.
+    reconciling: bool,
+    /// What only the coordinator log tells of it.
+    log: Option<rebalances::MemberLogRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct TopicPartition {
+    topic: Name,
+    partition: i32,
+}
+
+#[derive(Debug, Serialize)]
+struct Partition {
+    topic: Name,
+    partition: i32,
+    commit: Option<i64>,
+    start: Option<i64>,
+    end: Option<i64>,
+    state: &'static str,
+    /// Records that can still be read; `null` where that is not known.
+    lag: Option<u64>,
+    /// Records deleted before they were read.
+    lost: Option<u64>,
+    /// How far the commit is past the end.
+    past_end: Option<u64>,
+    /// Without a commit: records that the log holds.
+    held: Option<u64>,
+    /// Of a share group: records that are not done.
+    backlog: Option<u64>,
+    /// end − commit, as the Apache tool prints it.
+    raw: Option<i64>,
+    owner: Option<Name>,
+    planned_owner: Option<Name>,
+}
+
+#[derive(Debug, Serialize)]
+struct Judged {
+    largest_lag: u64,
+    largest_over_mean: Option<f64>,
+    lag_variation: Option<f64>,
+    partitions_over_mean: Option<f64>,
+    idle: usize,
+    lower_bound: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Plan {
+    assignor: &'static str,
+    moves: usize,
+    #[serde(flatten)]
+    judged: Judged,
+    members: Vec<PlannedMember>,
+    assumptions: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct PlannedMember {
+    member: Name,
+    partitions: usize,
+    lag: u64,
+    gained: usize,
+    lost: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct ProblemRow {
+    scope: Scope,
+    missing: String,
+    cause: Name,
+    remedy: Option<String>,
+    /// It will not pass by itself.
+    lasting: bool,
+    age_ms: u64,
+}
+
+/// The report of what was seen.
+pub fn snapshot(outcome: &Outcome) -> Snapshot {
+    let view = &outcome.view;
+    let mut problems: Vec<ProblemRow> = view.problems.iter().map(|problem| problem_row(problem, view.now)).collect();
+    if let Feed::Stale { since, cause } = &view.feed {
+        let (missing, remedy) = ("collector".to_owned(), None);
+        let problem =
+            Problem { scope: Scope::Cluster, missing, cause: cause.clone(), remedy, lasting: false, since: *since };
+        problems.push(problem_row(&problem, view.now));
+    }
+    Snapshot {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        taken_at: humantime::format_rfc3339_millis(outcome.taken_at).to_string(),
+        complete: outcome.complete,
+        simulated: view.cluster.simulated,
+        cluster: Cluster {
+            name: view.cluster.name.clone(),
+            id: view.cluster.id.clone(),
+            brokers: view.cluster.brokers,
+            controller: view.cluster.controller,
+        },
+        groups_total: view.listing.map(|listing| listing.total),
+        groups: view.groups.iter().map(|group| group_row(group, view)).collect(),
+        problems,
+    }
+}
+
+fn group_row(group: &GroupView, view: &View) -> Group {
+    let age = |at: Option<At>| at.map(|at| millis(view.now, at));
+    Group {
+        group: group.id.clone(),
+        r#type: match &group.kind {
+            crate::model::GroupKind::Other(protocol_type) => protocol_type.raw().to_owned(),
+            kind => kind.to_string(),
+        },
+        state: group.state.name(),
+        evidence: group.evidence,
+        assignor: group.assignor.clone(),
+        coordinator: group.coordinator,
+        epoch: group.epoch,
+        assignment_epoch: group.assignment_epoch,
+        stored_hash: group.stored_hash.map(|hash| hash.to_string()),
+        log_gap: group.log_gap,
+        described_age_ms: age(view.described_at(group)),
+        commits_age_ms: age(view.commits_at(group)),
+        members: group.members.iter().map(|member| member_row(member, group)).collect(),
+        idle_members: group.idle,
+        totals: totals(&group.totals),
+        current: group.metrics.as_ref().map(judged),
+        plan: group.plan.as_ref().map(|plan| plan_row(plan, group)),
+        partitions: group.partitions.iter().map(|partition| partition_row(partition, group)).collect(),
+        rebalances: rebalances::rows(&group.rebalances),
+        events: rebalances::events(&group.rebalances),
+        problems: group.problems.iter().map(|problem| problem_row(problem, view.now)).collect(),
+    }
+}
+
+fn totals(totals: &LagTotals) -> Totals {
+    Totals {
+        lag: totals.has_known().then_some(totals.lag),
+        backlog: (totals.shared > 0).then_some(totals.backlog),
+        lost: totals.lost,
+        states: States {
+            known: totals.known,
+            backlog: totals.shared,
+            no_commit: totals.no_commit,
+            past_end: totals.past_end,
+            expired: totals.expired,
+            no_leader: totals.no_leader,
+            topic_gone: totals.topic_gone,
+            partition_gone: totals.partition_gone,
+            stale: totals.stale,
+            unknown: totals.unknown,
+        },
+    }
+}
+
+fn member_row(member: &MemberView, group: &GroupView) -> Member {
+    let held = |places: &Vec<usize>| {
+        let held = places.iter().map(|place| &group.partitions[*place]);
+        held.map(|held| TopicPartition { topic: held.topic.clone(), partition: held.partition }).collect()
+    };
+    Member {
+        member: member.id.clone(),
+        instance_id: member.instance_id.clone(),
+        client_id: member.client_id.clone(),
+        host: member.host.clone(),
+        rack: member.rack.clone(),
+        subscription: member.subscription.clone(),
+        partitions: member.partitions.as_ref().map(held),
+        elsewhere: member.elsewhere,
+        totals: totals(&member.totals),
+        idle: member.idle.map(|reason| reason.to_string()),
+        reconciling: member.reconciling,
+        log: member.log.as_deref().map(rebalances::member_log),
+    }
+}
+
+fn partition_row(partition: &PartitionView, group: &GroupView) -> Partition {
+    let member = |place: Option<usize>| place.map(|place| group.members[place].id.clone());
+    let (mut lost, mut past_end, mut held, mut backlog) = (None, None, None, None);
+    match partition.lag {
+        PartitionLag::Expired { lost: records, .. } => lost = Some(records),
+        PartitionLag::PastEnd { by } => past_end = Some(by),
+        PartitionLag::Backlog(records) => backlog = Some(records),
+        PartitionLag::NoCommit { held: records } => held = records,
+        _ => {}
+    }
+    Partition {
+        topic: partition.topic.clone(),
+        partition: partition.partition,
+        commit: partition.commit,
+        start: partition.start,
+        end: partition.end,
+        state: partition.lag.name(),
+        lag: partition.lag.readable(),
+        lost,
+        past_end,
+        held,
+        backlog,
+        raw: partition.raw(),
+        owner: member(partition.owner),
+        planned_owner: member(partition.planned),
+    }
+}
+
+fn judged(metrics: &Metrics) -> Judged {
+    Judged {
+        largest_lag: metrics.largest_lag,
+        largest_over_mean: metrics.lag_over_mean,
+        lag_variation: metrics.lag_variation,
+        partitions_over_mean: metrics.partitions_over_mean,
+        idle: metrics.idle,
+        lower_bound: metrics.lower_bound,
+    }
+}
+
+fn plan_row(plan: &PlanView, group: &GroupView) -> Plan {
+    let members = plan.members.iter().zip(&group.members).map(|(planned, member)| PlannedMember {
+        member: member.id.clone(),
+        partitions: planned.partitions,
+        lag: planned.lag,
+        gained: planned.gained,
+        lost: planned.lost,
+    });
+    Plan {
+        assignor: plan.assignor,
+        moves: plan.moves,
+        judged: judged(&plan.metrics),
+        members: members.collect(),
+        assumptions: plan.assumptions.clone(),
+    }
+}
+
+fn problem_row(problem: &Problem, now: At) -> ProblemRow {
+    ProblemRow {
+        scope: problem.scope.clone(),
+        missing: problem.missing.clone(),
+        cause: problem.cause.clone(),
+        remedy: problem.remedy.clone(),
+        lasting: problem.lasting,
+        age_ms: millis(now, problem.since),
+    }
+}
+
+fn millis(now: At, then: At) -> u64 {
+    u64::try_from(now.since(then).as_millis()).unwrap_or(u64::MAX)
+}

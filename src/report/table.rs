@@ -1,0 +1,112 @@
+//! The snapshot as text for people: groups, then what each needs to know, then problems. Names are printed safely.
+
+use std::fmt::Write;
+
+use comfy_table::{CellAlignment, Table, presets};
+
+use super::Outcome;
+use crate::model::GroupKind;
+use crate::monitor::view::{GroupView, View};
+
+/// The report of what was seen.
+pub fn snapshot(outcome: &Outcome) -> String {
+    let view = &outcome.view;
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{}", head(outcome));
+    if !view.groups.is_empty() {
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING);
+        table.set_header([
+            "GROUP",
+            "TYPE",
+            "STATE",
+            "MEMBERS",
+            "LAG",
+            "NOT KNOWN",
+            "LARGEST",
+            "SKEW",
+            "ASSIGNOR",
+            "LAG-BASED WOULD",
+        ]);
+        for place in [4, 6, 7] {
+            if let Some(column) = table.column_mut(place) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        for group in &view.groups {
+            table.add_row(row(group));
+        }
+        for line in table.lines() {
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+    }
+    for problem in view.problems.iter() {
+        let _ = writeln!(out, "problem: {problem}");
+    }
+    out
+}
+
+fn head(outcome: &Outcome) -> String {
+    let View { cluster, listing, groups, .. } = &outcome.view;
+    let mut parts = vec![cluster.name.to_string()];
+    if cluster.simulated {
+        parts.push("SIMULATED".to_owned());
+    }
+    if let Some(brokers) = cluster.brokers {
+        parts.push(format!("{brokers} brokers"));
+    }
+    if let Some(listing) = listing {
+        parts.push(format!("{} of {} groups", groups.len(), listing.total));
+    }
+    if !outcome.complete {
+        parts.push("INCOMPLETE".to_owned());
+    }
+    parts.join("  ")
+}
+
+fn row(group: &GroupView) -> Vec<String> {
+    let members = match (group.members.len(), group.idle) {
+        _ if group.described_at.is_none() => "?".to_owned(),
+        (count, 0) => count.to_string(),
+        (count, idle) => format!("{count}, {idle} idle"),
+    };
+    let lag = if group.totals.has_known() {
+        group.totals.lag.to_string()
+    } else if group.totals.shared > 0 {
+        format!("{} backlog", group.totals.backlog)
+    } else if group.kind.is_consumer() && group.commits_at.is_some() {
+        "-".to_owned()
+    } else {
+        "?".to_owned()
+    };
+    let exceptions = group.totals.exceptions().into_iter().map(|(state, count)| format!("{count} {state}"));
+    let mut exceptions: Vec<String> = exceptions.collect();
+    if group.totals.lost > 0 {
+        exceptions.push(format!("{} records lost", group.totals.lost));
+    }
+    let figure = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"));
+    vec![
+        group.id.to_string(),
+        group.kind.to_string(),
+        group.state.to_string(),
+        members,
+        lag,
+        exceptions.join(", "),
+        group.metrics.as_ref().map_or_else(|| "-".to_owned(), |metrics| metrics.largest_lag.to_string()),
+        figure(group.skew()),
+        group.assignor.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string),
+        would(group),
+    ]
+}
+
+fn would(group: &GroupView) -> String {
+    match (&group.plan, &group.metrics) {
+        (Some(plan), Some(metrics)) if plan.metrics.largest_lag < metrics.largest_lag => {
+            format!("{} moves, largest {} > {}", plan.moves, metrics.largest_lag, plan.metrics.largest_lag)
+        }
+        (Some(_), _) => "nothing to gain".to_owned(),
+        (None, _) if group.kind == GroupKind::ShareOrStreams => "needs the coordinator log".to_owned(),
+        (None, _) => "-".to_owned(),
+    }
+}

@@ -1,0 +1,229 @@
+//! What a detail page says about a group, a member, a partition or a problem: entries of a key and a value, full
+//! names and full figures.
+
+use super::figures::{duration, ratio, variation};
+use super::look::Look;
+use super::members;
+use super::page::Entry;
+use super::standing::{self, lag_words, plural};
+use super::state::{Page, State};
+use crate::assign::metrics::Metrics;
+use crate::model::{At, Evidence, GroupKind, Name};
+use crate::monitor::view::{GroupView, MemberView, PartitionView, PlanView};
+
+/// The entries of a page.
+pub fn of(state: &State, page: &Page) -> Vec<Entry> {
+    let look = &state.look;
+    let gone = || vec![Entry::title("It is no longer there.")];
+    match page {
+        Page::Help => Vec::new(),
+        Page::Group(id) => state.view.group(id).map_or_else(gone, |group| of_group(state, group, look)),
+        Page::Member(id, member) => {
+            let group = state.view.group(id);
+            let place = group.and_then(|group| group.members.iter().position(|known| known.id == *member));
+            group.zip(place).map_or_else(gone, |(group, place)| of_member(state, group, place, look))
+        }
+        Page::Partition(id, topic, number) => {
+            let group = state.view.group(id);
+            let found = group.and_then(|group| {
+                let same = |known: &&PartitionView| known.topic == *topic && known.partition == *number;
+                Some((group, group.partitions.iter().find(same)?))
+            });
+            found.map_or_else(gone, |(group, partition)| of_partition(state, group, partition))
+        }
+        Page::Problem((scope, missing)) => {
+            let same = |problem: &&crate::model::Problem| problem.scope == *scope && problem.missing == *missing;
+            state.view.problems.iter().find(same).map_or_else(gone, |problem| {
+                vec![
+                    Entry::title("Problem"),
+                    Entry::new("what", problem.scope.to_string()),
+                    Entry::new("missing", problem.missing.clone()),
+                    Entry::new("cause", problem.cause.to_string()),
+                    Entry::new("what would help", problem.remedy.clone().unwrap_or_else(|| "not known".to_owned())),
+                    Entry::new("for", duration(state.since(problem.since))),
+                ]
+            })
+        }
+    }
+}
+
+fn age(state: &State, at: Option<At>) -> String {
+    at.map_or_else(|| "never".to_owned(), |at| format!("{} ago", duration(state.since(at))))
+}
+
+fn or_unknown(name: Option<&Name>) -> String {
+    name.map_or_else(|| "not known".to_owned(), ToString::to_string)
+}
+
+fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
+    let evidence = match group.evidence {
+        Evidence::Admin => "the admin calls",
+        Evidence::Log => "the coordinator log",
+    };
+    let coordinator = group.coordinator.map_or_else(|| "not known".to_owned(), |id| format!("broker {id}"));
+    let mut entries = vec![
+        Entry::title("Group"),
+        Entry::new("id", group.id.to_string()),
+        Entry::new("in a sentence", standing::sentence(group, state.is_fresh(), look)),
+        Entry::new("type", group.kind.to_string()),
+        Entry::new("state", group.state.to_string()),
+        Entry::new("assignor", or_unknown(group.assignor.as_ref())),
+        Entry::new("coordinator", coordinator),
+        Entry::new("known from", evidence),
+        Entry::new("members read", age(state, state.view.described_at(group))),
+        Entry::new("commits read", age(state, state.view.commits_at(group))),
+        Entry::new("members", format!("{}, {} idle", group.members.len(), group.idle)),
+    ];
+    if let Some(needs) = standing::needs(&group.kind) {
+        entries.push(Entry::new("to see more", needs));
+    }
+    if group.kind.reads_partitions() {
+        entries.push(Entry::title("Lag"));
+        let totals = &group.totals;
+        let lag = if totals.has_known() { totals.lag.to_string() } else { "not known".to_owned() };
+        entries.push(Entry::new("total", lag));
+        entries.push(Entry::new("partitions", format!("{} of {} known", totals.known, group.partitions.len())));
+        let others = totals.exceptions();
+        entries.extend(others.into_iter().map(|(state, count)| Entry::new(state, plural(count, "partition"))));
+        if totals.lost > 0 {
+            entries.push(Entry::new("lost", format!("{} records, deleted before they were read", totals.lost)));
+        }
+    }
+    if let Some(metrics) = &group.metrics {
+        entries.push(Entry::title("Assignment now"));
+        entries.extend(of_metrics(metrics));
+    }
+    if let Some(plan) = &group.plan {
+        entries.push(Entry::title(format!("Assignment under {}", plan.assignor)));
+        entries.extend(of_metrics(&plan.metrics));
+        entries.push(Entry::new("moves", plan.moves.to_string()));
+        entries.extend(of_assumptions(plan));
+    }
+    if !group.problems.is_empty() {
+        entries.push(Entry::title("Problems"));
+        entries.extend(group.problems.iter().map(|problem| Entry::new("", problem.to_string())));
+    }
+    entries
+}
+
+fn of_metrics(metrics: &Metrics) -> Vec<Entry> {
+    vec![
+        Entry::new("largest member", metrics.largest_lag.to_string()),
+        Entry::new("max/mean", ratio(metrics.lag_over_mean)),
+        Entry::new("variation (cv)", variation(metrics.lag_variation)),
+        Entry::new("idle members", metrics.idle.to_string()),
+        Entry::new("lower bound", format!("{}: no assignment has a smaller largest member", metrics.lower_bound)),
+    ]
+}
+
+fn of_assumptions(plan: &PlanView) -> impl Iterator<Item = Entry> {
+    plan.assumptions.iter().map(|assumption| Entry::new("assumes", assumption.clone()))
+}
+
+fn of_member(state: &State, group: &GroupView, place: usize, look: &Look) -> Vec<Entry> {
+    let Some(member) = group.members.get(place) else { return Vec::new() };
+    let mut entries = vec![
+        Entry::title("Member"),
+        Entry::new("group", group.id.to_string()),
+        Entry::new("id", member.id.to_string()),
+    ];
+    if let Some(instance) = &member.instance_id {
+        entries.push(Entry::new("instance id", format!("{instance} (static member)")));
+    }
+    entries.push(Entry::new("client id", member.client_id.to_string()));
+    entries.push(Entry::new("host", member.host.to_string()));
+    entries.push(Entry::new("rack", or_unknown(member.rack.as_ref())));
+    entries.push(Entry::new(
+        "subscribes to",
+        match &member.subscription {
+            None => "not known".to_owned(),
+            Some(topics) if topics.is_empty() => "nothing".to_owned(),
+            Some(topics) => topics.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        },
+    ));
+    if member.reconciling {
+        entries.push(Entry::new("reconciling", "it holds something else than its target"));
+    }
+    if let Some(reason) = member.idle {
+        entries.push(Entry::new("idle", reason.to_string()));
+    }
+    if !group.kind.reads_partitions() {
+        return entries;
+    }
+    entries.push(Entry::title("Now"));
+    entries.extend(held(state, group, member, look));
+    if let Some((plan, planned)) = group.plan.as_ref().and_then(|plan| Some((plan, plan.members.get(place)?))) {
+        entries.push(Entry::title(format!("Under {}", plan.assignor)));
+        entries.push(Entry::new("partitions", planned.partitions.to_string()));
+        entries.push(Entry::new("lag", planned.lag.to_string()));
+        let mine = |owner: Option<usize>| owner == Some(place);
+        let changed = |gained: bool| {
+            let moved = group.partitions.iter().filter(move |partition| {
+                let (before, after) = (mine(partition.owner), mine(partition.planned));
+                before != after && after == gained
+            });
+            moved.map(|partition| format!("{}-{}", partition.topic, partition.partition)).collect::<Vec<_>>()
+        };
+        if planned.gained > 0 {
+            entries.push(Entry::new("gains", format!("{}: {}", planned.gained, changed(true).join(", "))));
+        }
+        if planned.lost > 0 {
+            entries.push(Entry::new("gives away", format!("{}: {}", planned.lost, changed(false).join(", "))));
+        }
+        entries.extend(of_assumptions(plan));
+    }
+    entries
+}
+
+fn held(state: &State, group: &GroupView, member: &MemberView, look: &Look) -> Vec<Entry> {
+    let Some(places) = &member.partitions else {
+        return vec![Entry::new("partitions", "not known")];
+    };
+    let mut entries = vec![
+        Entry::new("partitions", places.len().to_string()),
+        Entry::new("lag", format!("{} {}", member.totals.lag, standing::besides(&member.totals))),
+    ];
+    for partition in places.iter().filter_map(|place| group.partitions.get(*place)) {
+        let name = format!("  {}-{}", look.name(&partition.topic, 60), partition.partition);
+        entries.push(Entry::new(name, figure(state, partition)));
+    }
+    entries
+}
+
+/// Lag and, if it is not simply known, its state.
+fn figure(state: &State, partition: &PartitionView) -> String {
+    let words = lag_words(&partition.lag, state.view.now);
+    match partition.lag.readable() {
+        Some(lag) if words == "known" => lag.to_string(),
+        Some(lag) => format!("{lag} ({words})"),
+        None => words,
+    }
+}
+
+fn of_partition(state: &State, group: &GroupView, partition: &PartitionView) -> Vec<Entry> {
+    let offset = |offset: Option<i64>| offset.map_or_else(|| "not known".to_owned(), |offset| offset.to_string());
+    let member = |place| match members::label_at(group, place) {
+        Some(label) => label.to_string(),
+        None => "nobody".to_owned(),
+    };
+    let mut entries = vec![
+        Entry::title("Partition"),
+        Entry::new("topic", partition.topic.to_string()),
+        Entry::new("partition", partition.partition.to_string()),
+        Entry::new("group", group.id.to_string()),
+        Entry::new("log start", offset(partition.start)),
+        Entry::new("commit", partition.commit.map_or_else(|| "none".to_owned(), |commit| commit.to_string())),
+        Entry::new("log end", offset(partition.end)),
+        Entry::new("lag", figure(state, partition)),
+    ];
+    if let Some(raw) = partition.raw() {
+        entries.push(Entry::new("end - commit", raw.to_string()));
+    }
+    if group.kind != GroupKind::Unknown {
+        entries.push(Entry::new("owner now", member(partition.owner)));
+    }
+    if let Some(plan) = &group.plan {
+        entries.push(Entry::new(format!("under {}", plan.assignor), member(partition.planned)));
+    }
+    entries
+}

@@ -1,0 +1,230 @@
+//! The keymap: one table from which dispatch, help and the footer's hints are made.
+
+use std::fmt;
+
+/// A key as the terminal sends it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    Char(char),
+    Ctrl(char),
+    Enter,
+    Esc,
+    Backspace,
+    Tab,
+    BackTab,
+    Up,
+    Down,
+    Left,
+    Right,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+    Function(u8),
+    WheelUp,
+    WheelDown,
+}
+
+/// What a person wants done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Top,
+    Bottom,
+    Open,
+    Back,
+    NextPane,
+    Detail,
+    Groups,
+    Group,
+    Problems,
+    Help,
+    Filter,
+    Sort,
+    Reverse,
+    Pause,
+    PollNow,
+    Faster,
+    Slower,
+    Copy,
+    Repaint,
+    Suspend,
+    Quit,
+    /// Ctrl-C: always quits, but closes an open prompt first.
+    Interrupt,
+}
+
+/// Where a binding's hint is shown in the footer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Groups,
+    Group,
+    Problems,
+    /// Help or a detail lies over the screen.
+    Page,
+}
+
+/// One row of the table.
+#[derive(Debug)]
+pub struct Binding {
+    pub keys: &'static [Key],
+    pub command: Command,
+    /// What it does, for the help.
+    pub help: &'static str,
+    /// What it does in a word, for the footers of these places.
+    pub hint: &'static str,
+    pub places: &'static [Place],
+}
+
+use Key::{
+    BackTab, Backspace, Char, Ctrl, Down, End, Enter, Esc, Function, Home, Left, PageDown, PageUp, Right, Tab, Up,
+};
+use Place::{Group, Groups, Page, Problems};
+
+const fn silent(keys: &'static [Key], command: Command, help: &'static str) -> Binding {
+    Binding { keys, command, help, hint: "", places: &[] }
+}
+
+/// The order is that of the help; the footer takes it too.
+pub static BINDINGS: &[Binding] = &[
+    Binding {
+        keys: &[Char('?'), Function(1)],
+        command: Command::Help,
+        help: "this help",
+        hint: "help",
+        places: &[Groups, Group, Problems],
+    },
+    silent(&[Up, Char('k'), Key::WheelUp], Command::Up, "one up"),
+    silent(&[Down, Char('j'), Key::WheelDown], Command::Down, "one down"),
+    silent(&[PageUp, Ctrl('b')], Command::PageUp, "one page up"),
+    silent(&[PageDown, Ctrl('f')], Command::PageDown, "one page down"),
+    silent(&[Home, Char('g')], Command::Top, "to the first"),
+    silent(&[End, Char('G')], Command::Bottom, "to the last"),
+    Binding {
+        keys: &[Enter, Right, Char('l')],
+        command: Command::Open,
+        help: "open what is selected",
+        hint: "open",
+        places: &[Groups, Group, Problems],
+    },
+    Binding {
+        keys: &[Esc, Backspace, Left, Char('h')],
+        command: Command::Back,
+        help: "one step back; clears a filter; never quits",
+        hint: "back",
+        places: &[Group, Problems, Page],
+    },
+    Binding {
+        keys: &[Tab, BackTab],
+        command: Command::NextPane,
+        help: "the other pane: members, partitions",
+        hint: "pane",
+        places: &[Group],
+    },
+    Binding {
+        keys: &[Char('/')],
+        command: Command::Filter,
+        help: "filter as you type; lower case finds both cases, ! finds what does not match; Enter keeps, Esc clears",
+        hint: "filter",
+        places: &[Groups, Group, Problems],
+    },
+    Binding {
+        keys: &[Char('q')],
+        command: Command::Quit,
+        help: "back; at the groups: quit",
+        hint: "quit",
+        places: &[Groups, Problems],
+    },
+    Binding {
+        keys: &[Char('s')],
+        command: Command::Sort,
+        help: "sort by the next column",
+        hint: "sort",
+        places: &[Groups, Group],
+    },
+    silent(&[Char('S')], Command::Reverse, "reverse the order"),
+    Binding {
+        keys: &[Char('p'), Char(' ')],
+        command: Command::Pause,
+        help: "pause the screen and go on; collecting goes on meanwhile",
+        hint: "pause",
+        places: &[Groups, Group],
+    },
+    Binding {
+        keys: &[Char('d')],
+        command: Command::Detail,
+        help: "everything about the group, with full names and figures",
+        hint: "detail",
+        places: &[Groups, Group],
+    },
+    silent(&[Char('1')], Command::Groups, "the groups"),
+    silent(&[Char('2')], Command::Group, "the group that is selected: now beside then"),
+    silent(&[Char('3')], Command::Problems, "the problems: what could not be read, why, and what would help"),
+    silent(&[Char('r')], Command::PollNow, "read everything now"),
+    silent(&[Char('<')], Command::Faster, "a shorter interval"),
+    silent(&[Char('>')], Command::Slower, "a longer interval"),
+    silent(&[Char('y')], Command::Copy, "copy the selected name (the terminal must allow OSC 52)"),
+    silent(&[Ctrl('l')], Command::Repaint, "paint the screen anew"),
+    silent(&[Ctrl('z')], Command::Suspend, "to the shell; fg comes back"),
+    silent(&[Ctrl('c')], Command::Interrupt, "quit; in a prompt: close it"),
+];
+
+/// What a key means outside a prompt.
+pub fn command(key: Key) -> Option<Command> {
+    BINDINGS.iter().find(|binding| binding.keys.contains(&key)).map(|binding| binding.command)
+}
+
+/// The footer's hints at a place: a key and its word.
+pub fn hints(place: Place) -> impl Iterator<Item = (String, &'static str)> {
+    let here = BINDINGS.iter().filter(move |binding| binding.places.contains(&place));
+    here.filter_map(|binding| Some((binding.keys.first()?.to_string(), binding.hint)))
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Char(' ') => f.write_str("Space"),
+            Self::Char(c) => write!(f, "{c}"),
+            Self::Ctrl(c) => write!(f, "Ctrl-{}", c.to_ascii_uppercase()),
+            Self::Function(number) => write!(f, "F{number}"),
+            Self::BackTab => f.write_str("Shift-Tab"),
+            Self::PageUp => f.write_str("PgUp"),
+            Self::PageDown => f.write_str("PgDn"),
+            Self::WheelUp => f.write_str("wheel"),
+            Self::WheelDown => f.write_str("wheel down"),
+            named => write!(f, "{named:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_means_two_things() {
+        let keys: Vec<Key> = BINDINGS.iter().flat_map(|binding| binding.keys).copied().collect();
+        for (place, key) in keys.iter().enumerate() {
+            assert!(!keys[..place].contains(key), "{key} is bound twice");
+        }
+    }
+
+    #[test]
+    fn a_main_action_needs_no_chord_and_no_function_key() {
+        for binding in BINDINGS.iter().filter(|binding| !binding.places.is_empty()) {
+            assert!(!matches!(binding.keys[0], Key::Ctrl(_) | Key::Function(_)), "{:?}", binding.command);
+            assert!(!binding.hint.is_empty() && !binding.help.is_empty());
+        }
+    }
+
+    #[test]
+    fn q_does_what_the_help_says() {
+        let quit = BINDINGS.iter().find(|binding| binding.keys.contains(&Key::Char('q'))).unwrap();
+        assert_eq!((quit.command, command(Key::Char('q'))), (Command::Quit, Some(Command::Quit)));
+        assert_eq!(command(Key::Char('€')), None);
+        assert!(hints(Place::Groups).any(|(key, word)| key == "?" && word == "help"));
+    }
+}

@@ -1,0 +1,52 @@
+//! How a member is called, and which of its figures stands on which side of the screen.
+
+use crate::model::Name;
+use crate::monitor::view::{GroupView, MemberView};
+
+/// What tells a member apart from its like: the instance id of a static member, else the member id, which for classic
+/// groups starts with the client id and for KIP-848 is a bare UUID, put behind the client id then.
+pub fn label(member: &MemberView) -> Name {
+    if let Some(instance) = &member.instance_id {
+        return instance.clone();
+    }
+    if member.client_id.is_empty() || member.id.raw().starts_with(member.client_id.raw()) {
+        return member.id.clone();
+    }
+    Name::new(format!("{}/{}", member.client_id.raw(), member.id.raw()))
+}
+
+/// The label of the member at that place.
+pub fn label_at(group: &GroupView, place: Option<usize>) -> Option<Name> {
+    place.and_then(|place| group.members.get(place)).map(label)
+}
+
+/// What a member lags now: the figure that is compared with a plan's, where there is one.
+pub fn lag_now(group: &GroupView, member: &MemberView, place: usize) -> u64 {
+    let load = group.metrics.as_ref().and_then(|metrics| metrics.loads.get(place));
+    load.map_or(member.totals.lag, |load| load.lag)
+}
+
+/// The longest bar on the screen: the most that any member lags, now or then.
+pub fn largest(group: &GroupView) -> u64 {
+    let now = group.metrics.as_ref().map_or(0, |metrics| metrics.largest_lag);
+    now.max(group.plan.as_ref().map_or(0, |plan| plan.metrics.largest_lag))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_tell_members_apart() {
+        let member = |id: &str, client: &str, instance: Option<&str>| MemberView {
+            id: Name::new(id),
+            client_id: Name::new(client),
+            instance_id: instance.map(Name::new),
+            ..MemberView::default()
+        };
+        assert_eq!(label(&member("pay-1-3f", "pay-1", None)).raw(), "pay-1-3f");
+        assert_eq!(label(&member("Zk9-uuid", "pay-1", None)).raw(), "pay-1/Zk9-uuid");
+        assert_eq!(label(&member("Zk9-uuid", "", None)).raw(), "Zk9-uuid");
+        assert_eq!(label(&member("i-1-3f", "pay", Some("i-1"))).raw(), "i-1");
+    }
+}

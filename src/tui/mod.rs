@@ -1,0 +1,51 @@
+//! The dashboard: shows the [`View`], asks the [`Source`] for what is on screen, and never computes a figure itself.
+//!
+//! | file | what it is |
+//! | --- | --- |
+//! | `state`, `update` | what the dashboard knows, and the one pure function that changes it |
+//! | `keymap` | one table for dispatch, help and footer |
+//! | `layout`, `screens`, `widgets`, `canvas` | where things go and how they are drawn; read the state, change nothing |
+//! | `list`, `order`, `filter` | which rows, in which order, and the selection |
+//! | `standing`, `members`, `figures`, `text`, `detail`, `page` | how facts are called and written |
+//! | `theme`, `colour`, `look`, `environment` | roles, colours, characters; what the terminal can do |
+//! | `terminal`, `run` | the only part with I/O: guard, signals, keys, output, loop |
+//!
+//! [`View`]: crate::monitor::view::View
+//! [`Source`]: crate::source::Source
+
+mod canvas;
+mod colour;
+mod detail;
+mod environment;
+mod figures;
+mod filter;
+#[cfg(test)]
+mod fixture;
+mod keymap;
+mod layout;
+mod list;
+mod look;
+mod members;
+mod order;
+mod page;
+mod run;
+mod screens;
+mod standing;
+mod state;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod text;
+mod theme;
+mod update;
+mod widgets;
+
+pub use colour::Depth;
+pub use environment::{ColourWish, Environment, Refusal, TerminalFacts, check_terminal};
+pub use keymap::{Command, Key};
+pub use look::{Charset, Look};
+pub use run::{Exit, Options, run};
+pub use screens::draw;
+pub use state::State;
+pub use theme::{Theme, ThemeError};
+pub use update::{Action, Effect, update};

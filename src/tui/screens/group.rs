@@ -1,0 +1,380 @@
+//! One group: the assignment now on the left, the plan's on the right, aligned by member, one lag scale for both.
+
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+
+use super::partitions;
+use crate::assign::metrics::Metrics;
+use crate::health::Direction;
+use crate::model::Name;
+use crate::monitor::view::{GroupView, MemberView};
+use crate::tui::canvas::Canvas;
+use crate::tui::figures::{count, ratio, variation};
+use crate::tui::layout;
+use crate::tui::members::{self, label, lag_now};
+use crate::tui::order::MemberColumn;
+use crate::tui::standing::{self, plural};
+use crate::tui::state::{Freshness, Pane, State};
+use crate::tui::text;
+use crate::tui::theme::Role;
+use crate::tui::widgets::bar::bar;
+use crate::tui::widgets::table;
+
+pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State, id: &Name) {
+    let places = layout::group(state, area);
+    let Some(group) = state.open_group() else {
+        let gone = match state.freshness() {
+            Freshness::Connecting => format!("connecting to {} ...", state.cluster()),
+            _ => format!("The group {id} is no longer listed."),
+        };
+        canvas.paragraph(area, &gone, Style::new());
+        return;
+    };
+    title(canvas, places.title, state, group);
+    if group.members.is_empty() {
+        canvas.paragraph(places.members, &nobody(group), canvas.look.style(Role::Accent));
+    } else if !group.kind.reads_partitions() {
+        others(canvas, places.members, state, group);
+    } else if places.members.height > 0 {
+        let sides = Sides::of(places.members, group);
+        head(canvas, places.members, state, group, &sides);
+        rows(canvas, places.members, state, group, &sides);
+        metrics(canvas, places.metrics, group, &sides);
+    }
+    canvas.rule(places.rule);
+    partitions::draw(canvas, places.partitions, state, group);
+}
+
+/// Why there are no members to show.
+fn nobody(group: &GroupView) -> String {
+    match (standing::needs(&group.kind), group.described_at) {
+        (Some(needs), _) => format!(
+            "Members, partitions and lag of a group of type \"{}\" are in the coordinator log: {needs}.",
+            group.kind
+        ),
+        (None, None) if group.problems.is_empty() => "Its members were not read yet.".to_owned(),
+        (None, None) => format!("It could not be read: {}.", group.problems[0]),
+        (None, Some(_)) => "No members: nobody consumes.".to_owned(),
+    }
+}
+
+fn title(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) {
+    let look = canvas.look;
+    let glyphs = look.glyphs();
+    let standing = standing::of(group, state.is_fresh());
+    let verdict = format!("{} {}", standing.severity.glyph(), standing.word);
+    let x = canvas.put(area.x, area.y, area.width, &verdict, look.style(standing.severity.role())) + 2;
+    let mut parts = vec![group.state.to_string()];
+    let lag = if group.totals.has_known() { count(group.totals.lag) } else { "-".to_owned() };
+    if group.kind.reads_partitions() {
+        let arrow = match group.direction {
+            Direction::Rising => format!(" {}", glyphs.rising),
+            Direction::Falling => format!(" {}", glyphs.falling),
+            Direction::Flat => String::new(),
+        };
+        let besides = standing::besides(&group.totals);
+        let besides = if besides.is_empty() { besides } else { format!(" {besides}") };
+        parts.push(format!("lag {lag}{arrow}{besides}"));
+    }
+    if group.described_at.is_some() {
+        let idle = if group.idle > 0 { format!(", {} idle", group.idle) } else { String::new() };
+        parts.push(format!("{}{idle}", plural(group.members.len(), "member")));
+    }
+    parts.push(group.kind.to_string());
+    if let Some(coordinator) = group.coordinator {
+        parts.push(format!("coordinator {coordinator}"));
+    }
+    if !group.problems.is_empty() {
+        parts.push(plural(group.problems.len(), "problem"));
+    }
+    let filter = state.filter();
+    if !filter.is_empty() && state.prompt.is_none() {
+        parts.insert(0, format!("filter: {}", look.text(&filter.text)));
+    }
+    let rest = parts.join("  ");
+    // The name gets what it needs, the rest what is left, but never nothing.
+    let room = usize::from(area.right().saturating_sub(x));
+    let name = look.name(&group.id, room.saturating_sub(text::width(&rest) + 2).max(room / 2));
+    let x = canvas.put(x, area.y, area.right().saturating_sub(x), &name, Style::new().add_modifier(Modifier::BOLD)) + 2;
+    let room = area.right().saturating_sub(x);
+    let rest = text::head(&rest, usize::from(room), glyphs.ellipsis).into_owned();
+    canvas.put(x, area.y, room, &rest, Style::new());
+}
+
+/// Where the columns of both sides are.
+struct Sides {
+    name: u16,
+    host: u16,
+    /// 0 where there is no room for them.
+    partitions: u16,
+    lag: u16,
+    bar: u16,
+    /// Column of the line between the sides.
+    middle: u16,
+    /// The longest bar.
+    largest: u64,
+}
+
+impl Sides {
+    fn of(area: Rect, group: &GroupView) -> Self {
+        let width = area.width;
+        let planned = group.plan.is_some();
+        let (partitions, moves) = match width {
+            0..60 => (0, if planned { 6 } else { 0 }),
+            _ => (5, if planned { 8 } else { 0 }),
+        };
+        let host = if width >= 110 { 15 } else { 0 };
+        let lag = 6;
+        let gap = |column: u16| if column > 0 { column + 1 } else { 0 };
+        let both = gap(partitions) + gap(lag);
+        let fixed = gap(host) + both + if planned { 4 + both + gap(moves) } else { 0 };
+        let rest = width.saturating_sub(fixed + 1);
+        let longest = group.members.iter().map(|member| text::width(&label(member).safe())).max().unwrap_or(0);
+        let longest = u16::try_from(longest).unwrap_or(u16::MAX).clamp(8, 44);
+        let bars = if planned { 2 } else { 1 };
+        let bar = match width {
+            0..60 => 0,
+            _ => (rest.saturating_sub(longest) / bars).max(rest * 3 / (3 * bars + 4)).min(48),
+        };
+        let name = rest.saturating_sub(bars * bar).min(if bar == 0 { rest } else { longest });
+        let middle = name + 1 + gap(host) + both + bar;
+        Self { name, host, partitions, lag, bar, middle: area.x + middle, largest: members::largest(group) }
+    }
+}
+
+fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, sides: &Sides) {
+    let look = canvas.look;
+    let style = look.style(Role::Muted);
+    let title = |title: &str, column: MemberColumn| match state.member_sort.mark(column) {
+        Some(true) => format!("{title}{}", look.glyphs().descending),
+        Some(false) => format!("{title}{}", look.glyphs().ascending),
+        None => title.to_owned(),
+    };
+    let y = area.y;
+    let mut x = area.x;
+    canvas.put(x, y, sides.name, &title("MEMBER", MemberColumn::Member), style);
+    x += sides.name + 1;
+    if sides.host > 0 {
+        canvas.put(x, y, sides.host, "HOST", style);
+        x += sides.host + 1;
+    }
+    if sides.partitions > 0 {
+        canvas.put_right(x, y, sides.partitions, &title("PART", MemberColumn::Partitions), style);
+        x += sides.partitions + 1;
+    }
+    canvas.put_right(x, y, sides.lag, &format!("{} ", title("LAG", MemberColumn::Lag)), style);
+    x += sides.lag + 1;
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    let now = match &group.assignor {
+        Some(assignor) => format!("NOW {}", look.full(assignor)),
+        None => "NOW".to_owned(),
+    };
+    let now = text::shorten(&now, usize::from(sides.bar), look.glyphs().ellipsis).into_owned();
+    canvas.put_right(x, y, sides.bar, &now, bold);
+    let Some(plan) = &group.plan else { return };
+    canvas.put(sides.middle + 1, y, 1, look.glyphs().vertical, look.style(Role::Border));
+    let mut x = sides.middle + 3;
+    let then = format!("THEN {}", plan.assignor);
+    let then = if sides.bar > 0 { then } else { String::new() };
+    // The title of the lag leaves some of its column free.
+    let room = sides.bar + 2;
+    let then = text::head(&then, usize::from(room), look.glyphs().ellipsis).into_owned();
+    canvas.put(x, y, room, &then, bold);
+    x += sides.bar + 1;
+    canvas.put_right(x, y, sides.lag, "LAG ", style);
+    x += sides.lag + 1;
+    if sides.partitions > 0 {
+        canvas.put_right(x, y, sides.partitions, "PART", style);
+        x += sides.partitions + 1;
+    }
+    canvas.put(x, y, area.right().saturating_sub(x), "MOVES", style);
+}
+
+fn rows(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, sides: &Sides) {
+    let fresh = state.is_fresh();
+    let focused = state.pane == Pane::Members;
+    for (row, (_, place, selected)) in state.members.visible().enumerate() {
+        let Some(member) = group.members.get(place) else { continue };
+        let y = area.y + 1 + row as u16;
+        if y >= area.bottom() {
+            break;
+        }
+        now(canvas, (area.x, y), group, member, place, sides);
+        then(canvas, y, group, place, sides, area.right());
+        table::mark(canvas, Rect { y, height: 1, ..area }, selected && focused, fresh);
+    }
+    if state.members.is_empty() {
+        let below = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+        canvas.paragraph(below, "no member matches the filter; Esc clears it", canvas.look.style(Role::Muted));
+    }
+}
+
+fn now(
+    canvas: &mut Canvas<'_>,
+    (x, y): (u16, u16),
+    group: &GroupView,
+    member: &MemberView,
+    place: usize,
+    sides: &Sides,
+) {
+    let look = canvas.look;
+    let idle = member.idle.is_some();
+    let style = if idle { look.style(Role::Accent) } else { Style::new() };
+    canvas.put(x, y, sides.name, &look.name(&label(member), usize::from(sides.name)), style);
+    let mut x = x + sides.name + 1;
+    if sides.host > 0 {
+        canvas.put(x, y, sides.host, &look.name(&member.host, usize::from(sides.host)), style);
+        x += sides.host + 1;
+    }
+    if let Some(reason) = member.idle {
+        let room = sides.middle.saturating_sub(x);
+        let words = text::head(&format!("IDLE {reason}"), usize::from(room), look.glyphs().ellipsis).into_owned();
+        canvas.put(x, y, room, &words, style);
+        return;
+    }
+    let Some(held) = &member.partitions else {
+        canvas.put(x, y, sides.middle.saturating_sub(x), "assignment not readable", look.style(Role::Unknown));
+        return;
+    };
+    if sides.partitions > 0 {
+        canvas.put_right(x, y, sides.partitions, &held.len().to_string(), style);
+        x += sides.partitions + 1;
+    }
+    let lag = lag_now(group, member, place);
+    let more = if member.totals.exceptions().is_empty() { " " } else { "+" };
+    canvas.put_right(x, y, sides.lag, &format!("{}{more}", count(lag)), style);
+    x += sides.lag + 1;
+    canvas.put(x, y, sides.bar, &bar(lag, sides.largest, sides.bar, look.glyphs()), look.style(Role::Chart));
+}
+
+fn then(canvas: &mut Canvas<'_>, y: u16, group: &GroupView, place: usize, sides: &Sides, right: u16) {
+    let Some(planned) = group.plan.as_ref().and_then(|plan| plan.members.get(place)) else { return };
+    let look = canvas.look;
+    canvas.put(sides.middle + 1, y, 1, look.glyphs().vertical, look.style(Role::Border));
+    let mut x = sides.middle + 3;
+    if planned.partitions == 0 && sides.bar > 0 {
+        canvas.put(x, y, sides.bar, "IDLE", look.style(Role::Accent));
+    } else {
+        canvas.put(
+            x,
+            y,
+            sides.bar,
+            &bar(planned.lag, sides.largest, sides.bar, look.glyphs()),
+            look.style(Role::Chart),
+        );
+    }
+    x += sides.bar + 1;
+    canvas.put_right(x, y, sides.lag, &format!("{} ", count(planned.lag)), Style::new());
+    x += sides.lag + 1;
+    if sides.partitions > 0 {
+        canvas.put_right(x, y, sides.partitions, &planned.partitions.to_string(), Style::new());
+        x += sides.partitions + 1;
+    }
+    let room = |x: u16| right.saturating_sub(x);
+    if planned.gained > 0 {
+        x = canvas.put(x, y, room(x), &format!("+{}", planned.gained), look.style(Role::Accent)) + 1;
+    }
+    if planned.lost > 0 {
+        canvas.put(x, y, room(x), &format!("-{}", planned.lost), look.style(Role::Warn));
+    }
+}
+
+/// What each side is worth, and what the plan takes for granted.
+fn metrics(canvas: &mut Canvas<'_>, area: Rect, group: &GroupView, sides: &Sides) {
+    let Some(current) = &group.metrics else { return };
+    if area.height == 0 {
+        return;
+    }
+    let look = canvas.look;
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    let evenness = |metrics: &Metrics| {
+        vec![
+            format!("max/mean {}", ratio(metrics.lag_over_mean)),
+            format!("cv {}", variation(metrics.lag_variation)),
+            format!("idle {}", metrics.idle),
+        ]
+    };
+    let largest = |metrics: &Metrics| format!("largest {}", count(metrics.largest_lag));
+    let right = area.right();
+    let mut line = |row: u16, left: &[String], other: Option<Vec<String>>| {
+        if row >= area.height {
+            return;
+        }
+        let y = area.y + row;
+        let room = if other.is_some() { sides.middle.saturating_sub(area.x) } else { area.width };
+        canvas.put(area.x, y, room, &fitting(left, room), bold);
+        if let Some(other) = other {
+            canvas.put(sides.middle + 1, y, 1, look.glyphs().vertical, look.style(Role::Border));
+            let x = sides.middle + 3;
+            let room = right.saturating_sub(x);
+            canvas.put(x, y, room, &fitting(&other, room), bold);
+        }
+    };
+    let plan = group.plan.as_ref();
+    line(0, &evenness(current), plan.map(|plan| evenness(&plan.metrics)));
+    let then = plan.map(|plan| vec![largest(&plan.metrics), plural(plan.moves, "move")]);
+    line(1, &[largest(current), format!("bound {}", count(current.lower_bound))], then);
+    let below = Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area };
+    match plan {
+        Some(plan) if !plan.assumptions.is_empty() => {
+            let assumes = format!("Assumes: {}.", plan.assumptions.join("; "));
+            canvas.paragraph(below, &assumes, look.style(Role::Muted));
+        }
+        _ => {}
+    }
+}
+
+/// As many figures as fit; none is cut.
+fn fitting(figures: &[String], room: u16) -> String {
+    let mut line = String::new();
+    for figure in figures {
+        let gap = if line.is_empty() { "" } else { "  " };
+        if line.len() + gap.len() + figure.len() > usize::from(room) {
+            break;
+        }
+        line.push_str(gap);
+        line.push_str(figure);
+    }
+    line
+}
+
+/// Members of a group that commits no offsets: who they are and where.
+fn others(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) {
+    use table::{Column, cell, fit};
+    let widest = |of: &dyn Fn(&MemberView) -> usize| group.members.iter().map(of).max().unwrap_or(0).min(60) as u16;
+    let name = widest(&|member| text::width(&label(member).safe())).max(6);
+    let host = widest(&|member| text::width(&member.host.safe())).max(4);
+    let client = widest(&|member| text::width(&member.client_id.safe())).max(9);
+    let column = |id, title, min, want| Column { id, title, min, want, right: false, sorted: None };
+    let ranked = [
+        Column { sorted: state.member_sort.mark(MemberColumn::Member), ..column(0, "MEMBER", name.min(20), name) },
+        column(1, "HOST", host.min(15), host),
+        column(2, "CLIENT ID", client.min(16), client),
+    ];
+    let columns = fit(&ranked, area.width);
+    table::head(canvas, area, &columns);
+    let mut y = area.y + 1;
+    for (_, place, selected) in state.members.visible() {
+        let Some(member) = group.members.get(place) else { continue };
+        if y >= area.bottom() {
+            break;
+        }
+        let look = canvas.look;
+        table::row(canvas, (area.x, y), &columns, |id, width| {
+            let name = match id {
+                0 => label(member),
+                1 => member.host.clone(),
+                _ => member.client_id.clone(),
+            };
+            cell(look.name(&name, usize::from(width)), Style::new())
+        });
+        table::mark(canvas, Rect { y, height: 1, ..area }, selected, state.is_fresh());
+        y += 1;
+    }
+    let rest = Rect { y: y + 1, height: area.bottom().saturating_sub(y + 1), ..area };
+    let explained = format!(
+        "A group of type {} commits no offsets: there is no lag to show, and no assignment of partitions to plan.",
+        group.kind
+    );
+    canvas.paragraph(rest, &explained, canvas.look.style(Role::Muted));
+}

@@ -1,0 +1,213 @@
+//! The groups: which one is in trouble, why, and would another assignment help.
+
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::health::Direction;
+use crate::model::{GroupKind, GroupState};
+use crate::monitor::view::GroupView;
+use crate::tui::canvas::Canvas;
+use crate::tui::figures::{count, ratio};
+use crate::tui::look::Look;
+use crate::tui::order::GroupColumn;
+use crate::tui::standing::{self, Severity, WORD, Would};
+use crate::tui::state::{Freshness, State};
+use crate::tui::theme::Role;
+use crate::tui::widgets::bar::spark;
+use crate::tui::widgets::table::{self, Column, Fitted, cell};
+use crate::tui::{layout, text};
+
+/// The columns in their order on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Cell {
+    Standing,
+    Group,
+    Kind,
+    State,
+    Members,
+    Lag,
+    Trend,
+    Besides,
+    Skew,
+    Assignor,
+    Would,
+}
+
+/// From here on there is room for the standing's word.
+const WITH_WORD: u16 = 60;
+/// From here on every figure has its words.
+const FULL: u16 = 100;
+/// Width of the word that a narrow table leaves out: `largest `.
+const LARGEST: u16 = 8;
+/// Longest the name grows to.
+const NAME: u16 = 60;
+const TREND: u16 = 9;
+
+pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+    let places = layout::groups(area);
+    let columns = columns(state, area.width);
+    if !state.groups.is_empty() {
+        table::head(canvas, places.table, &columns);
+    }
+    let fresh = state.is_fresh();
+    for (row, (_, place, selected)) in state.groups.visible().enumerate() {
+        let Some(group) = state.view.groups.get(place) else { continue };
+        let y = places.table.y + 1 + row as u16;
+        if y >= places.table.bottom() {
+            break;
+        }
+        let look = canvas.look;
+        table::row(canvas, (area.x, y), &columns, |id, width| content(look, group, id, width, fresh));
+        table::mark(canvas, Rect { y, height: 1, ..area }, selected, fresh);
+    }
+    if state.groups.is_empty() {
+        let below = Rect { y: places.table.y + 1, height: places.table.height.saturating_sub(1), ..area };
+        canvas.paragraph(below, &nothing(state), Style::new());
+    }
+    canvas.rule(places.rule);
+    if let Some(group) = state.selected_group() {
+        let sentence = standing::sentence(group, fresh, canvas.look);
+        canvas.paragraph(places.sentence, &sentence, Style::new());
+    }
+}
+
+/// Why the table is empty.
+fn nothing(state: &State) -> String {
+    if !state.filter().is_empty() {
+        return "No group matches the filter; Esc clears it.".to_owned();
+    }
+    match state.freshness() {
+        Freshness::Connecting => format!("connecting to {} ...", state.cluster()),
+        _ if state.view.listing.is_some_and(|listing| listing.total > 0) => {
+            "None of the groups is selected: see --group and --exclude-group.".to_owned()
+        }
+        _ => "There are no groups that we may see.".to_owned(),
+    }
+}
+
+fn columns(state: &State, width: u16) -> Vec<Fitted<Cell>> {
+    let sort = state.group_sort;
+    let visible = || state.groups.visible().filter_map(|(_, place, _)| state.view.groups.get(place));
+    let name = visible().map(|group| text::width(&group.id.safe())).max().unwrap_or(0);
+    let name = u16::try_from(name).unwrap_or(NAME).clamp(5, NAME);
+    let longest = |of: &dyn Fn(&GroupView) -> usize| visible().map(|group| of(group)).max().unwrap_or(0) as u16;
+    let besides = longest(&|group| standing::besides(&group.totals).len());
+    let would = longest(&|group| standing::would(group).map_or(1, |would| would.words(usize::MAX).len()));
+    // Below, the sentence has the words.
+    let would_min = if width < FULL { 11 } else { would.saturating_sub(LARGEST).clamp(15, 24) };
+    let unread = visible().any(|group| standing::needs(&group.kind).is_some());
+    let column = |id, title, min, want| Column { id, title, min, want, right: false, sorted: None };
+    let standing = if width < WITH_WORD { 1 } else { 2 + WORD };
+    let ranked = [
+        column(Cell::Standing, "", standing, standing),
+        Column { sorted: sort.mark(GroupColumn::Group), ..column(Cell::Group, "GROUP", name.min(20), name) },
+        Column { right: true, sorted: sort.mark(GroupColumn::Lag), ..column(Cell::Lag, "LAG", 6, 6) },
+        column(Cell::Trend, "TREND", TREND, TREND),
+        Column { sorted: sort.mark(GroupColumn::Members), ..column(Cell::Members, "MEMBERS", 9, 11) },
+        Column { sorted: sort.mark(GroupColumn::State), ..column(Cell::State, "STATE", 11, 11) },
+        column(Cell::Would, "LAG-BASED WOULD", would_min, would.max(if unread { 32 } else { 15 })),
+        Column { right: true, sorted: sort.mark(GroupColumn::Skew), ..column(Cell::Skew, "SKEW", 5, 5) },
+        column(Cell::Kind, "TYPE", 9, if unread { 16 } else { 9 }),
+        column(Cell::Besides, if besides > 0 { "NOT IN LAG" } else { "" }, besides.min(12), besides),
+        column(Cell::Assignor, "ASSIGNOR", 10, 18),
+    ];
+    let mut columns = table::fit(&ranked, width);
+    columns.retain(|fitted| fitted.column.id != Cell::Besides || besides > 0);
+    columns.sort_by_key(|fitted| fitted.column.id);
+    columns
+}
+
+fn content(look: &Look, group: &GroupView, id: Cell, width: u16, fresh: bool) -> Line<'static> {
+    let plain = Style::new();
+    let muted = look.style(Role::Muted);
+    let room = usize::from(width);
+    match id {
+        Cell::Standing => {
+            let standing = standing::of(group, fresh);
+            let style = look.style(standing.severity.role());
+            if width > 1 {
+                cell(format!("{} {}", standing.severity.glyph(), standing.word), style)
+            } else {
+                cell(standing.severity.glyph(), style)
+            }
+        }
+        Cell::Group => cell(look.name(&group.id, room), plain),
+        Cell::Kind => cell(kind(look, &group.kind, room), plain),
+        Cell::State => {
+            let style = match group.state {
+                GroupState::Stable => plain,
+                GroupState::Empty | GroupState::Dead | GroupState::Unknown => muted,
+                _ => look.style(Role::Warn),
+            };
+            cell(short_state(group.state), style)
+        }
+        Cell::Members => members(look, group),
+        Cell::Lag => cell(lag(group), plain),
+        Cell::Trend => trend(look, group, room),
+        Cell::Besides => {
+            let besides = standing::besides(&group.totals);
+            cell(text::head(&besides, room, look.glyphs().ellipsis).into_owned(), look.style(Role::Accent))
+        }
+        Cell::Skew => cell(ratio(group.skew()), plain),
+        Cell::Assignor => match &group.assignor {
+            Some(assignor) => cell(look.name(assignor, room), plain),
+            None => cell("-", muted),
+        },
+        Cell::Would => match (standing::needs(&group.kind), standing::would(group)) {
+            (Some(needs), _) => cell(if needs.len() > room { "needs READ" } else { needs }, muted),
+            (None, Some(would @ Would::Gain { .. })) => cell(would.words(room), look.style(Role::Accent)),
+            (None, Some(would)) => cell(would.words(room), muted),
+            (None, None) => cell("-", muted),
+        },
+    }
+}
+
+/// The sum of what is known; `+` where there is more that is not. The digits are under each other.
+fn lag(group: &GroupView) -> String {
+    if !group.totals.has_known() {
+        return "- ".to_owned();
+    }
+    let more = if group.totals.exceptions().is_empty() { " " } else { "+" };
+    format!("{}{more}", count(group.totals.lag))
+}
+
+fn members(look: &Look, group: &GroupView) -> Line<'static> {
+    if group.described_at.is_none() || standing::needs(&group.kind).is_some() {
+        return cell("-", look.style(Role::Muted));
+    }
+    let all = Span::raw(group.members.len().to_string());
+    if group.idle == 0 {
+        return Line::from(all);
+    }
+    Line::from(vec![all, Span::styled(format!(", {} idle", group.idle), look.style(Role::Accent))])
+}
+
+fn trend(look: &Look, group: &GroupView, room: usize) -> Line<'static> {
+    let glyphs = look.glyphs();
+    let (arrow, role) = match group.direction {
+        Direction::Rising => (glyphs.rising, Severity::Warn.role()),
+        Direction::Falling => (glyphs.falling, Severity::Ok.role()),
+        Direction::Flat => (" ", Role::Muted),
+    };
+    let line = spark(&group.trend, room.saturating_sub(1), glyphs);
+    Line::from(vec![Span::styled(arrow, look.style(role)), Span::styled(line, look.style(Role::Chart))])
+}
+
+fn kind(look: &Look, kind: &GroupKind, room: usize) -> String {
+    match kind {
+        GroupKind::ShareOrStreams if room < 16 => "share/str".to_owned(),
+        GroupKind::Other(protocol) => look.name(protocol, room),
+        known => known.to_string(),
+    }
+}
+
+/// Kafka's word for the state, without `Rebalance`, which makes the two of them too long.
+pub fn short_state(state: GroupState) -> &'static str {
+    match state {
+        GroupState::PreparingRebalance => "Preparing",
+        GroupState::CompletingRebalance => "Completing",
+        GroupState::Unknown => "?",
+        other => other.name(),
+    }
+}

@@ -1,0 +1,139 @@
+//! The partitions pane of the group screen: commit, end, lag with its state, owner now and then.
+
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::monitor::view::{GroupView, PartitionView};
+use crate::tui::canvas::Canvas;
+use crate::tui::members;
+use crate::tui::order::PartitionColumn;
+use crate::tui::standing::{lag_role, lag_words};
+use crate::tui::state::{Pane, State};
+use crate::tui::text;
+use crate::tui::theme::Role;
+use crate::tui::widgets::table::{self, Column, Fitted, cell};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Cell {
+    Partition,
+    Commit,
+    End,
+    Lag,
+    State,
+    Now,
+    Then,
+}
+
+/// From here on the state has a column of its own; below, it takes the place of the lag that there is not.
+const WITH_STATE: u16 = 100;
+
+pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) {
+    if area.height == 0 {
+        return;
+    }
+    let columns = columns(state, group, area.width);
+    table::head(canvas, area, &columns);
+    let own_column = area.width >= WITH_STATE;
+    let focused = state.pane == Pane::Partitions;
+    let fresh = state.is_fresh();
+    for (row, (_, place, selected)) in state.partitions.visible().enumerate() {
+        let Some(partition) = group.partitions.get(place) else { continue };
+        let y = area.y + 1 + row as u16;
+        if y >= area.bottom() {
+            break;
+        }
+        let look = canvas.look;
+        let moved = group.plan.is_some() && partition.planned != partition.owner;
+        let words = lag_words(&partition.lag, state.view.now);
+        let style = lag_role(&partition.lag).map_or_else(Style::new, |role| look.style(role));
+        let offset = |offset: Option<i64>| {
+            cell(offset.map_or_else(|| "-".to_owned(), |offset| offset.to_string()), Style::new())
+        };
+        let owner = |owner: Option<usize>, width: u16| {
+            members::label_at(group, owner)
+                .map_or_else(|| "-".to_owned(), |label| look.name(&label, usize::from(width)))
+        };
+        table::row(canvas, (area.x, y), &columns, |id, width| match id {
+            Cell::Partition => cell(name(look, partition, usize::from(width)), Style::new()),
+            Cell::Commit => offset(partition.commit),
+            Cell::End => offset(partition.end),
+            Cell::Lag => match partition.lag.readable() {
+                Some(lag) if own_column || lag_role(&partition.lag).is_none() => cell(lag.to_string(), Style::new()),
+                None if own_column => cell("-", Style::new()),
+                _ => cell(words.clone(), style),
+            },
+            Cell::State => cell(words.clone(), style),
+            Cell::Now => cell(owner(partition.owner, width), Style::new()),
+            Cell::Then if moved => {
+                cell(format!("> {}", owner(partition.planned, width.saturating_sub(2))), look.style(Role::Accent))
+            }
+            Cell::Then => cell("=", look.style(Role::Muted)),
+        });
+        table::mark(canvas, Rect { y, height: 1, ..area }, selected && focused, fresh);
+    }
+    if state.partitions.is_empty() {
+        let below = Rect { y: area.y + 1, height: area.height - 1, ..area };
+        let nothing = if state.partitions.filter.is_empty() {
+            "no partitions"
+        } else {
+            "no partition matches the filter; Esc clears it"
+        };
+        canvas.paragraph(below, nothing, canvas.look.style(Role::Muted));
+    }
+}
+
+/// The topic shortened in its middle, the number never.
+fn name(look: &crate::tui::look::Look, partition: &PartitionView, room: usize) -> String {
+    let number = format!("-{}", partition.partition);
+    let topic = look.name(&partition.topic, room.saturating_sub(number.len()));
+    format!("{topic}{number}")
+}
+
+fn columns(state: &State, group: &GroupView, width: u16) -> Vec<Fitted<Cell>> {
+    let sort = state.partition_sort;
+    let visible = || state.partitions.visible().filter_map(|(_, place, _)| group.partitions.get(place));
+    let longest = |of: &dyn Fn(&PartitionView) -> usize, least: u16, most: u16| {
+        let longest = visible().map(of).max().unwrap_or(0);
+        u16::try_from(longest).unwrap_or(most).clamp(least, most)
+    };
+    let digits = |offset: Option<i64>| offset.map_or(1, |offset| offset.to_string().len());
+    let names =
+        longest(&|partition| text::width(&partition.topic.safe()) + 1 + partition.partition.to_string().len(), 9, 60);
+    let commit = longest(&|partition| digits(partition.commit), 6, 20);
+    let end = longest(&|partition| digits(partition.end), 6, 20);
+    let words = longest(&|partition| lag_words(&partition.lag, state.view.now).len(), 5, 24);
+    let own_column = width >= WITH_STATE;
+    let lag = longest(
+        &|partition| match partition.lag.readable() {
+            Some(lag) if own_column || lag_role(&partition.lag).is_none() => lag.to_string().len(),
+            _ if own_column => 1,
+            _ => lag_words(&partition.lag, state.view.now).len(),
+        },
+        6,
+        24,
+    );
+    let owner = |owner: Option<usize>| members::label_at(group, owner).map_or(1, |label| text::width(&label.safe()));
+    let now = longest(&|partition| owner(partition.owner), 4, 44);
+    let then = longest(&|partition| owner(partition.planned) + 2, 4, 46);
+    let column = |id, title, min, want| Column { id, title, min, want, right: false, sorted: None };
+    let mark = |column| sort.mark(column);
+    let mut ranked = vec![
+        Column {
+            sorted: mark(PartitionColumn::Partition),
+            ..column(Cell::Partition, "PARTITION", names.min(16), names)
+        },
+        Column { right: true, sorted: mark(PartitionColumn::Lag), ..column(Cell::Lag, "LAG", lag, lag) },
+        Column { right: true, ..column(Cell::Commit, "COMMIT", commit, commit) },
+        Column { right: true, ..column(Cell::End, "END", end, end) },
+        Column { sorted: mark(PartitionColumn::Owner), ..column(Cell::Now, "NOW", now.min(10), now) },
+    ];
+    if group.plan.is_some() {
+        ranked.push(column(Cell::Then, "THEN", then.min(10), then));
+    }
+    if own_column {
+        ranked.insert(2, Column { sorted: mark(PartitionColumn::State), ..column(Cell::State, "STATE", words, words) });
+    }
+    let mut columns = table::fit(&ranked, width);
+    columns.sort_by_key(|fitted| fitted.column.id);
+    columns
+}

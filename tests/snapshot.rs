@@ -1,0 +1,340 @@
+//! `lagtop snapshot --format json` of real groups, figure by figure beside what Apache's tools say.
+
+#![allow(clippy::expect_used)]
+
+mod support;
+
+use lagtop::assign::{Assignor, GroupInput, MemberInput, TopicInput, TopicPartition};
+use serde_json::{Value, json};
+use support::{
+    DEADLINE, GroupSpec, Member, group, lagtop as command, member, partition, run, shared, snapshot, wait_until,
+};
+
+/// Six partitions with 10, 20, … records, committed up to 1, 2, …; the lag is 9, 18, …, 54.
+fn lagging(topic: &str) -> Vec<(&str, i32, i64)> {
+    let kafka = shared();
+    kafka.create_topic(topic, 6);
+    (0..6)
+        .map(|partition| {
+            kafka.produce(topic, partition, 10 * (partition as usize + 1));
+            (topic, partition, i64::from(partition) + 1)
+        })
+        .collect()
+}
+
+/// Lets every member commit what it owns of these offsets, once the members know what they own.
+fn commit(members: &[Member], offsets: &[(&str, i32, i64)]) {
+    let owned = wait_until("the members to know their partitions", DEADLINE, || {
+        let owned: Vec<_> = members.iter().map(|member| member.info().assignment).collect();
+        let known = |&&(topic, p, _): &&(&str, i32, i64)| owned.iter().flatten().any(|(t, n)| t == topic && *n == p);
+        if offsets.iter().all(|offset| known(&offset)) { Ok(owned) } else { Err(format!("{owned:?}")) }
+    });
+    for (member, owned) in members.iter().zip(owned) {
+        let own = offsets.iter().filter(|(topic, p, _)| owned.iter().any(|(t, n)| t == topic && n == p));
+        let own: Vec<_> = own.copied().collect();
+        if !own.is_empty() {
+            member.commit_offsets(&own);
+        }
+    }
+}
+
+/// A group of `n` members on a topic of its own with six partitions; its row after the comparison.
+fn compared(spec: &GroupSpec, id: &str, n: usize) -> Value {
+    let kafka = shared();
+    let offsets = lagging(id);
+    let members = kafka.start_group(&spec.clone().topics(&[id]), n);
+    commit(&members, &offsets);
+    let row = kafka.compare(&kafka.bootstrap(), id);
+    assert_eq!((&row["lag"], &row["states"]["known"]), (&json!(189), &json!(6)), "{row:#}");
+    for partition in row["partitions"].as_array().expect("partitions") {
+        assert_eq!((&partition["state"], &partition["lag"]), (&json!("known"), &partition["raw"]), "{row:#}");
+    }
+    row
+}
+
+fn idle_reasons(row: &Value) -> Vec<&str> {
+    row["members"].as_array().expect("members").iter().filter_map(|member| member["idle"].as_str()).collect()
+}
+
+#[test]
+fn classic_range_with_two_idle_members() {
+    let row = compared(&GroupSpec::classic("s.range", "range"), "s.range", 8);
+    assert_eq!((&row["assignor"], &row["idle_members"]), (&json!("range"), &json!(2)));
+    assert_eq!(idle_reasons(&row), ["8 members > 6 partitions"; 2]);
+}
+
+#[test]
+fn classic_roundrobin_with_one_idle_member() {
+    let row = compared(&GroupSpec::classic("s.roundrobin", "roundrobin"), "s.roundrobin", 7);
+    assert_eq!((&row["assignor"], &row["idle_members"]), (&json!("roundrobin"), &json!(1)));
+    assert_eq!(idle_reasons(&row), ["7 members > 6 partitions"]);
+}
+
+#[test]
+fn classic_cooperative_sticky() {
+    let row = compared(&GroupSpec::classic("s.sticky", "cooperative-sticky").rack("r{}"), "s.sticky", 3);
+    assert_eq!(row["assignor"], "cooperative-sticky");
+    let member = member(&row, "s.sticky-2");
+    assert_eq!((&member["subscription"], &member["rack"]), (&json!(["s.sticky"]), &json!("r2")));
+}
+
+#[test]
+fn classic_static_members() {
+    let row = compared(&GroupSpec::classic("s.static", "range").instance("static-{}"), "s.static", 2);
+    assert_eq!(member(&row, "s.static-1")["instance_id"], "static-1");
+}
+
+#[test]
+fn next_generation_with_two_idle_members() {
+    let row = compared(&GroupSpec::consumer("s.next"), "s.next", 8);
+    assert_eq!((&row["type"], &row["assignor"]), (&json!("consumer"), &json!("uniform")));
+    assert_eq!((&row["idle_members"], &row["state"]), (&json!(2), &json!("Stable")));
+    assert_eq!(idle_reasons(&row), ["8 members > 6 partitions"; 2]);
+}
+
+#[test]
+fn next_generation_static_members_with_range() {
+    let spec = GroupSpec::consumer("s.next-static").remote_assignor("range").instance("static-{}");
+    let row = compared(&spec, "s.next-static", 2);
+    assert_eq!(
+        (&row["assignor"], &member(&row, "s.next-static-0")["instance_id"]),
+        (&json!("range"), &json!("static-0"))
+    );
+}
+
+#[test]
+fn commits_without_members() {
+    let kafka = shared();
+    let offsets = lagging("s.empty");
+    // A group that was: Empty, of type classic.
+    let spec = GroupSpec::classic("s.empty", "range").topics(&["s.empty"]);
+    let members = kafka.start_group(&spec, 1);
+    commit(&members, &offsets);
+    drop(members);
+    kafka.wait_stable(&spec, 0);
+    let row = kafka.compare(&kafka.bootstrap(), "s.empty");
+    assert_eq!((&row["type"], &row["state"], &row["lag"]), (&json!("classic"), &json!("Empty"), &json!(189)));
+
+    // The same of the KIP-848 protocol.
+    let spec = GroupSpec::consumer("s.empty-next").topics(&["s.empty"]);
+    let members = kafka.start_group(&spec, 1);
+    commit(&members, &offsets);
+    drop(members);
+    kafka.wait_stable(&spec, 0);
+    let row = kafka.compare(&kafka.bootstrap(), "s.empty-next");
+    assert_eq!((&row["type"], &row["state"], &row["lag"]), (&json!("consumer"), &json!("Empty"), &json!(189)));
+
+    // A consumer that assigned itself its partitions.
+    kafka.commit_standalone("s.alone", &offsets[..2]);
+    let row = kafka.compare(&kafka.bootstrap(), "s.alone");
+    assert_eq!((&row["state"], &row["lag"], &row["plan"]), (&json!("Empty"), &json!(27), &Value::Null));
+    // What it never committed is no lag, and no lie.
+    assert_eq!((&row["states"]["known"], &row["states"]["no_commit"]), (&json!(2), &json!(4)));
+    let quiet = partition(&row, "s.empty", 5);
+    assert_eq!(quiet["state"], "no commit");
+}
+
+#[test]
+fn members_without_a_commit() {
+    let kafka = shared();
+    kafka.create_topic("s.fresh", 3);
+    kafka.produce("s.fresh", 1, 5);
+    let members = kafka.start_group(&GroupSpec::classic("s.fresh", "range").topics(&["s.fresh"]), 2);
+    commit(&members, &[("s.fresh", 0, 0)]);
+    let row = kafka.compare(&kafka.bootstrap(), "s.fresh");
+    assert_eq!((&row["lag"], &row["states"]["known"], &row["states"]["no_commit"]), (&json!(0), &json!(1), &json!(2)));
+    let fresh = partition(&row, "s.fresh", 1);
+    assert_eq!((&fresh["state"], &fresh["lag"], &fresh["held"]), (&json!("no commit"), &Value::Null, &json!(5)));
+    assert_eq!(partition(&row, "s.fresh", 2)["held"], 0);
+    let assumed = row["plan"]["assumptions"].as_array().expect("assumptions");
+    assert!(assumed.iter().any(|text| text.as_str().is_some_and(|t| t.contains("without a commit"))), "{row:#}");
+}
+
+#[test]
+fn commits_past_the_end_below_the_start_and_of_a_deleted_topic() {
+    let kafka = shared();
+    kafka.create_topic("s.odd", 3);
+    kafka.create_topic("s.deleted", 1);
+    (0..3).for_each(|partition| _ = kafka.produce("s.odd", partition, 20));
+    kafka.produce("s.deleted", 0, 50);
+    kafka.alter_offsets("s.odd", &[("s.odd", 0, 1020), ("s.odd", 1, 5), ("s.odd", 2, 13), ("s.deleted", 0, 40)]);
+    kafka.alter_offsets("s.even", &[("s.odd", 0, 15)]);
+    kafka.delete_records(&[("s.odd", 1, 12)]);
+    kafka.delete_topic("s.deleted");
+
+    let told = snapshot(&kafka.bootstrap(), &["-g", "s.odd", "-g", "s.even"]);
+    assert_eq!(told["complete"], true, "{told:#}");
+    let row = group(&told, "s.odd");
+    let past = partition(row, "s.odd", 0);
+    assert_eq!(
+        (&past["state"], &past["past_end"], &past["lag"], &past["raw"]),
+        (&json!("past end"), &json!(1000), &Value::Null, &json!(-1000)),
+        "in one run: the report polls twice"
+    );
+    let expired = partition(row, "s.odd", 1);
+    assert_eq!(
+        (&expired["state"], &expired["lost"], &expired["lag"], &expired["start"], &expired["raw"]),
+        (&json!("expired"), &json!(7), &json!(8), &json!(12), &json!(15))
+    );
+    assert_eq!(partition(row, "s.odd", 2)["lag"], 7);
+    assert_eq!((&row["lag"], &row["lost"]), (&json!(15), &json!(7)), "{row:#}");
+    let other = group(&told, "s.even");
+    assert_eq!((&other["lag"], &other["states"]["known"]), (&json!(5), &json!(1)), "{other:#}");
+
+    // Kafka removes the commits of a deleted topic in its own time: until then they are told as what they are.
+    let gone = row["partitions"].as_array().expect("partitions").iter().find(|row| row["topic"] == "s.deleted");
+    if let Some(gone) = gone {
+        assert_eq!((&gone["state"], &gone["commit"], &gone["end"]), (&json!("topic gone"), &json!(40), &Value::Null));
+    }
+}
+
+#[test]
+fn share_streams_and_connect_groups_beside_others() {
+    let kafka = shared();
+    kafka.create_topic("s.kinds", 4);
+    let _share = kafka.start_group(&GroupSpec::share("s.k-share").topics(&["s.kinds"]), 2);
+    let _streams = kafka.start_group(&GroupSpec::streams("s.k-streams").topics(&["s.kinds"]), 1);
+    let _connect = kafka.start_group(&GroupSpec::other("s.k-connect", "connect"), 2);
+    let _registry = kafka.start_group(&GroupSpec::other("s.k-registry", "sr"), 1);
+    kafka.commit_standalone("s.k-plain", &[("s.kinds", 0, 0)]);
+
+    let told = snapshot(&kafka.bootstrap(), &["-g", "s.k-*"]);
+    assert_eq!(told["complete"], true, "{told:#}");
+    for (id, kind) in [("s.k-share", "share"), ("s.k-streams", "streams"), ("s.k-connect", "connect")] {
+        let truth = kafka.describe(id);
+        let row = group(&told, id);
+        assert_eq!((&row["type"], row["state"].as_str()), (&json!(kind), Some(truth.state.as_str())));
+        assert_eq!(row["members"].as_array().map(Vec::len), Some(truth.members.len()));
+    }
+
+    let told = snapshot(&kafka.bootstrap(), &["-g", "s.k-*", "--coordinator-log", "off"]);
+    assert_eq!(told["complete"], true, "{told:#}");
+    for id in ["s.k-share", "s.k-streams"] {
+        let row = group(&told, id);
+        assert_eq!((&row["type"], &row["plan"], &row["lag"]), (&json!("share or streams"), &Value::Null, &Value::Null));
+        assert_ne!(row["state"], "Dead");
+    }
+    let row = group(&told, "s.k-connect");
+    let truth = kafka.describe("s.k-connect");
+    assert_eq!((&row["type"], row["state"].as_str()), (&json!("connect"), Some(truth.state.as_str())));
+    assert_eq!(row["members"].as_array().map(Vec::len), Some(2));
+    for told in row["members"].as_array().expect("members") {
+        let truth = truth.member(told["client_id"].as_str().expect("a client id"));
+        assert_eq!((told["member"].as_str(), told["host"].as_str()), (Some(&*truth.id), Some(&*truth.host)));
+        assert_eq!((&told["partitions"], &told["idle"]), (&Value::Null, &Value::Null), "nothing is decoded");
+    }
+    assert_eq!((&row["plan"], &row["current"], &row["idle_members"]), (&Value::Null, &Value::Null, &json!(0)));
+    assert_eq!(group(&told, "s.k-registry")["type"], "sr");
+    let row = group(&told, "s.k-plain");
+    assert_eq!((&row["type"], &row["lag"]), (&json!("classic"), &json!(0)));
+}
+
+#[test]
+fn a_client_id_with_escape_sequences() {
+    let kafka = shared();
+    kafka.create_topic("s.escape", 1);
+    let id = "x\u{1b}[2J\u{1b}]0;t\u{7}\u{9b}31m\u{202e}y";
+    let spec = GroupSpec::classic("s.escape", "range").topics(&["s.escape"]).client_id(id);
+    let _members = kafka.start_group(&spec, 1);
+    let bootstrap = kafka.bootstrap();
+    let json = run(&mut command(&["snapshot", "-b", &bootstrap, "-g", "s.escape", "--format", "json"]));
+    assert_eq!(member(group(&json.json(), "s.escape"), id)["client_id"], id);
+    let table = run(&mut command(&["snapshot", "-b", &bootstrap, "-g", "s.escape", "--format", "table"]));
+    assert_eq!(table.code, Some(0), "{table:?}");
+    for ran in [&json, &table] {
+        let raw = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!ran.out.contains(raw) && !ran.err.contains(raw), "{ran:?}");
+    }
+    assert!(table.out.contains("s.escape"), "{table:?}");
+}
+
+#[test]
+fn globs_select_groups_and_topics() {
+    let kafka = shared();
+    for topic in ["s.g-a", "s.g-b"] {
+        kafka.create_topic(topic, 1);
+        kafka.produce(topic, 0, 10);
+    }
+    for id in ["s.glob-1", "s.glob-2", "s.glob-no", "s.glob[x]"] {
+        kafka.commit_standalone(id, &[("s.g-a", 0, 1), ("s.g-b", 0, 2)]);
+    }
+    let bootstrap = kafka.bootstrap();
+    let names = |args: &[&str]| {
+        let told = snapshot(&bootstrap, args);
+        let groups = told["groups"].as_array().expect("groups").iter();
+        (groups.map(|row| row["group"].as_str().expect("a name").to_owned()).collect::<Vec<_>>(), told)
+    };
+    assert_eq!(names(&["-g", "s.glob-*", "--exclude-group", "*-no"]).0, ["s.glob-1", "s.glob-2"]);
+    assert_eq!(
+        names(&["--group", "s.glob-?", "--group", "s.glob[x]", "--exclude-group", "*-1"]).0,
+        ["s.glob-2", "s.glob[x]"]
+    );
+    let (_, told) = names(&["-g", "s.glob-1", "--topic", "*-b"]);
+    let row = group(&told, "s.glob-1");
+    assert_eq!(row["lag"], 8, "only what is asked for counts: {row:#}");
+    assert_eq!(row["partitions"].as_array().map(Vec::len), Some(1), "{row:#}");
+
+    let spec = GroupSpec::consumer("s.glob-members").topics(&["s.g-a", "s.g-b"]);
+    let _members = kafka.start_group(&spec, 2);
+    let (_, told) = names(&["-g", "s.glob-members", "--topic", "*-b"]);
+    let row = group(&told, "s.glob-members");
+    assert_eq!((&row["idle_members"], &row["states"]["no_commit"]), (&json!(0), &json!(1)), "{row:#}");
+    let elsewhere = row["members"].as_array().expect("members").iter().filter(|member| member["elsewhere"] == 1);
+    assert_eq!(elsewhere.count(), 1, "who holds only what was not asked for is not idle: {row:#}");
+}
+
+/// The plan must be what the assignor makes of the same facts, and never give a partition to somebody who does not
+/// subscribe to its topic.
+#[test]
+fn the_plan_is_the_assignors_and_respects_subscriptions() {
+    let kafka = shared();
+    for topic in ["s.p-a", "s.p-b"] {
+        kafka.create_topic(topic, 4);
+        (0..4).for_each(|p| _ = kafka.produce(topic, p, [100, 3, 70, 50][p as usize]));
+    }
+    let both = GroupSpec::classic("s.plan", "range").topics(&["s.p-a", "s.p-b"]);
+    let one = GroupSpec::classic("s.plan", "range").topics(&["s.p-a"]);
+    let members = [kafka.join(&both, 0), kafka.join(&both, 1), kafka.join(&one, 2)];
+    kafka.wait_stable(&both, 3);
+    let zero: Vec<_> = ["s.p-a", "s.p-b"].into_iter().flat_map(|topic| (0..4).map(move |p| (topic, p, 0))).collect();
+    commit(&members, &zero);
+    let row = kafka.compare(&kafka.bootstrap(), "s.plan");
+
+    let rows = |value: &Value| value.as_array().expect("rows").clone();
+    let ids: Vec<String> = rows(&row["members"]).iter().map(|m| m["member"].as_str().expect("an id").into()).collect();
+    let place = |id: &Value| ids.iter().position(|known| id == known.as_str());
+    let subscribed = |m: &Value| rows(&m["subscription"]).iter().map(|t| u32::from(t == "s.p-b")).collect();
+    let input = GroupInput {
+        members: (rows(&row["members"]).iter())
+            .map(|m| MemberInput {
+                id: m["member"].as_str().expect("an id").into(),
+                topics: subscribed(m),
+                ..MemberInput::default()
+            })
+            .collect(),
+        topics: ["s.p-a", "s.p-b"]
+            .map(|name| TopicInput {
+                name: name.into(),
+                partitions: Some(4),
+                lags: (0..4).map(|p| partition(&row, name, p)["lag"].as_u64().expect("a lag")).collect(),
+                ..TopicInput::default()
+            })
+            .into(),
+        ..GroupInput::default()
+    };
+    let plan = Assignor::LagBased.assign(&input).expect("an assignment");
+    let mut moves = 0;
+    for row in rows(&row["partitions"]) {
+        let topic = u32::from(row["topic"] == "s.p-b");
+        let number = u32::try_from(row["partition"].as_u64().expect("a number")).expect("fits");
+        let tp = TopicPartition { topic, partition: number };
+        let owner = plan.members.iter().position(|owned| owned.contains(&tp));
+        assert_eq!(place(&row["planned_owner"]), owner, "{row:#}");
+        moves += usize::from(row["owner"] != row["planned_owner"]);
+        assert!(topic == 0 || owner.is_some_and(|owner| input.members[owner].topics.contains(&1)), "{row:#}");
+    }
+    assert_eq!(row["plan"]["moves"], moves);
+    let largest = rows(&row["plan"]["members"]).iter().filter_map(|m| m["lag"].as_u64()).max();
+    assert_eq!(row["plan"]["largest_lag"].as_u64(), largest, "{row:#}");
+    assert_eq!(member(&row, "s.plan-2")["subscription"], json!(["s.p-a"]));
+}
