@@ -1,4 +1,5 @@
 //! Rebalances of real groups, told by a `lagtop` that was started afterwards.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
 
