@@ -17,7 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("source", &["frame", "model"]),
     ("source/demo", &["frame", "model", "assign", "source"]),
     ("monitor", &["frame", "model", "assign", "metadata", "health"]),
-    ("tui", &["monitor", "health", "model", "frame", "source"]),
+    ("tui", &["monitor", "health", "assign", "model", "frame", "source"]),
     ("report", &["monitor", "health", "assign", "metadata", "model", "frame", "source"]),
     ("cli", &["assign", "collector", "frame", "health", "metadata", "model", "monitor", "report", "source", "tui"]),
 ];
@@ -93,8 +93,8 @@ fn unsafe_code_lives_in_the_kafka_room() {
 fn pure_rooms_have_no_clock_environment_randomness_or_io() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     for room in ["model", "assign", "metadata", "health", "monitor", "frame"] {
-        for file in files(&src.join(room)) {
-            let text = fs::read_to_string(&file).unwrap();
+        for file in files(&src.join(room)).iter().filter(|file| !file.ends_with("tests.rs")) {
+            let text = fs::read_to_string(file).unwrap();
             let code = text.split("#[cfg(test)]").next().unwrap();
             for word in ["Instant::now", "SystemTime::now", "std::env", "std::fs", "std::io", "std::net", "rand::"] {
                 assert!(!code.contains(word), "{} uses {word}", file.display());

@@ -1,5 +1,7 @@
 //! What `lagtop` asks of a broker, read by a proxy in between: nothing that writes or joins, and how much.
 
+#![allow(clippy::expect_used)]
+
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};

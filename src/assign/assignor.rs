@@ -5,7 +5,10 @@ use std::str::FromStr;
 
 use super::assignment::Assignment;
 use super::input::GroupInput;
-use super::{cooperative_sticky, lag_balanced, lag_based, range, roundrobin, server_range, sticky, uniform};
+use super::{
+    cooperative_sticky, coordinator, lag_balanced, lag_based, range, roundrobin, server_range, share_simple, sticky,
+    uniform,
+};
 
 /// Who can use an assignor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +36,8 @@ pub enum Assignor {
     Uniform,
     /// `org.apache.kafka.coordinator.group.assignor.RangeAssignor`.
     ServerRange,
+    /// `org.apache.kafka.coordinator.group.assignor.SimpleAssignor`.
+    Simple,
     /// KAFKA-5337; not part of Kafka.
     LagBased,
     /// Ours: lag over all topics at once, and with few moves; not part of Kafka.
@@ -50,7 +55,7 @@ pub enum AssignError {
 
 impl Assignor {
     /// All, in the order in which a screen offers them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::LagBalanced,
         Self::LagBased,
         Self::Range,
@@ -59,6 +64,7 @@ impl Assignor {
         Self::CooperativeSticky,
         Self::Uniform,
         Self::ServerRange,
+        Self::Simple,
     ];
 
     /// The name on screen and on the command line; unique.
@@ -70,6 +76,7 @@ impl Assignor {
             Self::CooperativeSticky => "cooperative-sticky",
             Self::Uniform => "uniform",
             Self::ServerRange => "server-range",
+            Self::Simple => "simple",
             Self::LagBased => "lag-based",
             Self::LagBalanced => "lag-balanced",
         }
@@ -85,6 +92,7 @@ impl Assignor {
             | Self::LagBased
             | Self::LagBalanced => &[Protocol::Classic],
             Self::Uniform | Self::ServerRange => &[Protocol::Consumer],
+            Self::Simple => &[Protocol::Share],
         }
     }
 
@@ -96,7 +104,7 @@ impl Assignor {
     /// True when its result depends on the order of a Java hash table, so that another run of the same group may differ
     /// in who gets which partition (not in how many).
     pub fn depends_on_hash_order(self) -> bool {
-        matches!(self, Self::Uniform | Self::Sticky | Self::CooperativeSticky)
+        matches!(self, Self::Uniform | Self::Simple | Self::Sticky | Self::CooperativeSticky)
     }
 
     /// Runs it.
@@ -109,8 +117,9 @@ impl Assignor {
             Self::RoundRobin => roundrobin::assign(group),
             Self::Sticky => sticky::assign(group),
             Self::CooperativeSticky => cooperative_sticky::assign(group),
-            Self::Uniform => uniform::assign_as_coordinator(group),
+            Self::Uniform => coordinator::run(group, uniform::assign),
             Self::ServerRange => server_range::assign(group),
+            Self::Simple => coordinator::run(group, share_simple::assign),
             Self::LagBased => Ok(lag_based::assign(group)),
             Self::LagBalanced => Ok(lag_balanced::assign(group)),
         }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::model::Name;
 
 /// A partition of a topic of one [`GroupInput`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TopicPartition {
     /// Place of the topic in [`GroupInput::topics`].
     pub topic: u32,

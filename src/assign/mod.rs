@@ -1,7 +1,8 @@
 //! The assignors: pure functions from a group as it is to an assignment as it could be, with what it would cost.
 //!
 //! One file is one assignor. [`Assignor`] names them all; [`GroupInput`] is what they read and [`Assignment`] what
-//! they return; [`metrics`] and [`moves`] judge an assignment.
+//! they return; [`metrics`] and [`moves`] judge an assignment; [`whatif`] asks
+//! another question.
 //! There is no clock, environment, randomness or I/O here, and no opinion about how fast anybody consumes: the
 //! drain forecast lives in `health`.
 //!
@@ -11,6 +12,7 @@
 pub mod assignment;
 pub mod assignor;
 pub mod cooperative_sticky;
+mod coordinator;
 mod flat;
 pub mod input;
 pub mod java_hash;
@@ -21,9 +23,11 @@ pub mod moves;
 pub mod range;
 pub mod roundrobin;
 pub mod server_range;
+pub mod share_simple;
 pub mod sticky;
 pub mod uniform;
 pub mod uniform_heterogeneous;
+pub mod whatif;
 
 pub use assignment::Assignment;
 pub use assignor::{AssignError, Assignor, Protocol};

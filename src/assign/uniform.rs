@@ -5,13 +5,13 @@
 //! filled up at once: not round robin. Ignores racks and instance ids.
 //!
 //! What comes first is the order of Java hash tables. Members, and what they own, are taken in the order of the input
-//! (see [`assign_as_coordinator`]); topics in the hash order of their ids.
+//! (see [`super::coordinator`]); topics in the hash order of their ids.
 
 use super::assignment::Assignment;
 use super::assignor::AssignError;
 use super::flat::Flat;
-use super::input::{GroupInput, MemberInput, TopicInput, TopicPartition};
-use super::java_hash::{DEFAULT_CAPACITY, capacity_for_copy, iteration_order, string_hash, uuid_hash};
+use super::input::{GroupInput, MemberInput};
+use super::java_hash::{DEFAULT_CAPACITY, iteration_order, uuid_hash};
 use super::uniform_heterogeneous;
 
 const NOBODY: usize = usize::MAX;
@@ -25,54 +25,8 @@ pub fn assign(group: &GroupInput) -> Result<Assignment, AssignError> {
     if has_equal_subscriptions(group) { assign_equal(group) } else { uniform_heterogeneous::assign(group) }
 }
 
-/// Assigns with members and what they own in the order in which a coordinator's hash tables have them.
-///
-/// # Errors
-/// As [`assign`].
-pub fn assign_as_coordinator(group: &GroupInput) -> Result<Assignment, AssignError> {
-    let ids: Vec<i32> = group.members.iter().map(|member| string_hash(member.id.raw())).collect();
-    let order = iteration_order(&ids, DEFAULT_CAPACITY);
-    let member = |&place: &u32| {
-        let member = &group.members[place as usize];
-        MemberInput { owned: owned_in_hash_order(group, &member.owned), ..member.clone() }
-    };
-    let topic = |topic: &TopicInput| TopicInput {
-        name: topic.name.clone(),
-        id: topic.id,
-        partitions: topic.partitions,
-        ..TopicInput::default()
-    };
-    let ordered = GroupInput {
-        members: order.iter().map(member).collect(),
-        topics: group.topics.iter().map(topic).collect(),
-        ..GroupInput::default()
-    };
-    let mut plan = Assignment::empty(group.members.len());
-    for (place, partitions) in order.into_iter().zip(assign(&ordered)?.members) {
-        plan.members[place as usize] = partitions;
-    }
-    Ok(plan)
-}
-
-/// Partitions in the order of a `Map<Uuid, Set<Integer>>`.
-fn owned_in_hash_order(group: &GroupInput, owned: &[TopicPartition]) -> Vec<TopicPartition> {
-    let mut sorted = owned.to_vec();
-    sorted.sort_unstable();
-    let topics: Vec<&[TopicPartition]> = sorted.chunk_by(|a, b| a.topic == b.topic).collect();
-    let id = |tps: &&[TopicPartition]| group.topics[tps[0].topic as usize].id.map_or(0, uuid_hash);
-    let hashes: Vec<i32> = topics.iter().map(id).collect();
-    let mut result = Vec::with_capacity(sorted.len());
-    for topic in iteration_order(&hashes, DEFAULT_CAPACITY) {
-        let tps = topics[topic as usize];
-        let numbers: Vec<i32> = tps.iter().map(|tp| tp.partition as i32).collect();
-        let order = iteration_order(&numbers, capacity_for_copy(numbers.len()));
-        result.extend(order.into_iter().map(|place| tps[place as usize]));
-    }
-    result
-}
-
 /// True when every member subscribes to every topic that any member subscribes to.
-fn has_equal_subscriptions(group: &GroupInput) -> bool {
+pub(super) fn has_equal_subscriptions(group: &GroupInput) -> bool {
     let Some(first) = group.members.first() else { return true };
     let mut wanted = vec![false; group.topics.len()];
     for &topic in &first.topics {
@@ -156,6 +110,7 @@ fn hash_order(group: &GroupInput, topics: &[u32]) -> Result<Vec<u32>, AssignErro
 
 #[cfg(test)]
 mod tests {
+    use super::super::input::{TopicInput, TopicPartition};
     use super::*;
 
     fn group(members: &[&[u32]], partitions: u32) -> GroupInput {

@@ -95,7 +95,7 @@ pub fn preferences(reset: AssumeReset) -> Preferences {
         AssumeReset::Latest => Reset::Latest,
         AssumeReset::Earliest => Reset::Earliest,
     };
-    Preferences { reset }
+    Preferences { reset, ..Preferences::default() }
 }
 
 fn property(typed: &str, hide: &mut Vec<String>) -> Result<(String, String), UsageError> {

@@ -31,7 +31,7 @@ const FULL_EVERY: Duration = Duration::from_secs(300);
 const PUSH_AFTER: Duration = Duration::from_millis(100);
 
 /// How long a background error counts as the cause of what fails.
-const LATELY: Duration = Duration::from_secs(30);
+const LATELY: Duration = Duration::from_secs(120);
 
 /// The stream's monotonic clock.
 #[derive(Debug, Clone, Copy)]
@@ -92,11 +92,13 @@ pub async fn run(
                 loop {
                     tokio::select! {
                         partial = &mut poll => break partial,
-                        problem = trouble.next(listed) => output.send(problem),
+                        problem = trouble.next(), if !listed => output.send(problem),
                     }
                 }
             };
             let at = clock.now();
+            // First what happened, then what is: a view of the snapshot has both.
+            send_events(&mut poller, &output, clock);
             let full_due = last_full.is_none_or(|last: At| at.since(last) >= FULL_EVERY);
             if full_due && poller.known().listing.is_some() {
                 last_full = Some(at);
@@ -104,7 +106,6 @@ pub async fn run(
             } else {
                 output.send(Frame::Partial(Stamped { at, body: partial }));
             }
-            send_events(&mut poller, &output, clock);
             if let Some(cause) = poller.required_log_refused() {
                 output.send(Frame::Note(Stamped { at, body: Note { level: Level::Fatal, text: cause.clone() } }));
                 output.finish();
@@ -129,13 +130,12 @@ pub async fn run(
                 }
                 Some(Order::Settings(_)) => tracing::warn!("settings come once, as the first order: ignored"),
             },
-            problem = trouble.next(false), if unreached => output.send(problem),
+            problem = trouble.next(), if unreached => output.send(problem),
             () = poller.listen() => {}
             // What the log tells is passed on as it happens, a moment's worth at once.
             () = tokio::time::sleep(PUSH_AFTER), if log_news => {
-                let at = clock.now();
-                output.send(Frame::Partial(Stamped { at, body: poller.log_news() }));
                 send_events(&mut poller, &output, clock);
+                output.send(Frame::Partial(Stamped { at: clock.now(), body: poller.log_news() }));
             }
         }
     }
@@ -157,12 +157,8 @@ struct Trouble {
 }
 
 impl Trouble {
-    /// The next error that was not told yet, as a frame; none ever once the groups were `listed`. The first full
-    /// snapshot replaces it.
-    async fn next(&mut self, listed: bool) -> Frame {
-        if listed {
-            return std::future::pending().await;
-        }
+    /// The next error that was not told yet, as a frame. The first full snapshot replaces it.
+    async fn next(&mut self) -> Frame {
         loop {
             let newest = self.errors.newest(LATELY);
             if newest != self.told

@@ -2,6 +2,7 @@
 
 pub mod idle;
 pub mod lag;
+pub mod rebalances;
 pub mod trend;
 
 pub use idle::IdleReason;

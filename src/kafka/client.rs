@@ -65,9 +65,6 @@ impl Client {
         for (name, value) in FIXED {
             config.set(*name, *value);
         }
-        // Connections that a broker closes are told in the log alone, at this level.
-        let verbose = tracing::enabled!(target: "librdkafka", tracing::Level::DEBUG);
-        config.set_log_level(if verbose { RDKafkaLogLevel::Debug } else { RDKafkaLogLevel::Info });
         let errors = ClientErrors::default();
         let consumer = config.create_with_context(Context { errors: errors.clone() }).map_err(|error| match error {
             // The value may be a secret: librdkafka repeats it in some of its texts.
@@ -101,30 +98,35 @@ pub fn library_version() -> String {
 pub struct ClientErrors(Arc<Mutex<VecDeque<(Instant, i32, Name)>>>);
 
 impl ClientErrors {
-    fn push(&self, code: i32, text: &str) {
+    /// Returns whether that is news: librdkafka repeats "all brokers are down" many times a second.
+    fn push(&self, code: i32, text: &str) -> bool {
         let mut errors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = errors.back_mut().filter(|(_, last, last_text)| *last == code && last_text.raw() == text) {
+            last.0 = Instant::now();
+            return false;
+        }
         errors.push_back((Instant::now(), code, Name::new(text)));
         if errors.len() > 50 {
             errors.pop_front();
         }
+        true
     }
 
     /// Code (librdkafka's, negative) and text of the newest error no older than `age`; a login or TLS failure wins
-    /// over mere connection trouble, since it is the cause of the rest, and any cause over "all brokers are down".
+    /// over mere connection trouble, since it is the cause of the rest, and anything over "all brokers are down",
+    /// which names no cause.
     pub fn newest(&self, age: Duration) -> Option<(i32, Name)> {
         let errors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let recent = || errors.iter().rev().filter(|(at, ..)| at.elapsed() <= age);
         let told = |(_, code, text): &(Instant, i32, Name)| (*code, text.clone());
-        let cause = recent().find(|(_, code, _)| is_login(*code));
-        cause.or_else(|| recent().find(|(_, code, _)| *code != ALL_DOWN)).or_else(|| recent().next()).map(told)
+        let login = recent().find(|(_, code, _)| is_login(*code));
+        let cause = || recent().find(|(_, code, _)| *code != ALL_BROKERS_DOWN);
+        login.or_else(cause).or_else(|| recent().next()).map(told)
     }
 }
 
-/// `_TRANSPORT`.
-const TRANSPORT: i32 = -195;
-
-/// `_ALL_BROKERS_DOWN`: says nothing of the cause.
-const ALL_DOWN: i32 = -187;
+/// `_ALL_BROKERS_DOWN`.
+const ALL_BROKERS_DOWN: i32 = -187;
 
 /// Whether this code of librdkafka means a failed login or TLS handshake: `_SSL`, `_AUTHENTICATION`, or the protocol's
 /// own SASL_AUTHENTICATION_FAILED.
@@ -141,12 +143,6 @@ impl ConsumerContext for Context {}
 
 impl ClientContext for Context {
     fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
-        if facility == "FAIL" && (level as i32) > RDKafkaLogLevel::Error as i32 {
-            // "[thrd:NAME]: NAME: cause"; what is an error or worse comes through `error`, with its code.
-            let text =
-                message.strip_prefix('[').and_then(|rest| rest.split_once("]: ")).map_or(message, |(_, text)| text);
-            self.errors.push(TRANSPORT, text);
-        }
         let message = Name::new(message);
         match level {
             RDKafkaLogLevel::Emerg | RDKafkaLogLevel::Alert | RDKafkaLogLevel::Critical | RDKafkaLogLevel::Error => {
@@ -162,7 +158,30 @@ impl ClientContext for Context {
 
     fn error(&self, error: KafkaError, reason: &str) {
         let code = error.rdkafka_error_code().map_or(0, |code| code as i32);
-        tracing::warn!(target: "librdkafka", "error {code}: {}", Name::new(reason));
-        self.errors.push(code, reason);
+        if self.errors.push(code, reason) {
+            tracing::warn!(target: "librdkafka", "error {code}: {}", Name::new(reason));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_cause_wins_over_its_consequences() {
+        let errors = ClientErrors::default();
+        let newest = || errors.newest(Duration::from_secs(60)).map(|(code, _)| code);
+        assert_eq!(newest(), None);
+        errors.push(ALL_BROKERS_DOWN, "1/1 brokers are down");
+        assert_eq!(newest(), Some(ALL_BROKERS_DOWN));
+        errors.push(-195, "Connection refused");
+        errors.push(ALL_BROKERS_DOWN, "1/1 brokers are down");
+        assert_eq!(newest(), Some(-195));
+        assert!((0..100).all(|_| !errors.push(ALL_BROKERS_DOWN, "1/1 brokers are down")));
+        assert_eq!(newest(), Some(-195));
+        errors.push(-169, "Authentication failed");
+        errors.push(-195, "Disconnected");
+        assert_eq!(newest(), Some(-169));
     }
 }

@@ -40,6 +40,11 @@ pub fn build(
         evidence: description.evidence,
         assignor: description.assignor.clone(),
         coordinator: description.coordinator,
+        // A group that only admin calls have told of has none.
+        epoch: description.epoch.filter(|epoch| *epoch >= 0),
+        assignment_epoch: description.assignment_epoch,
+        stored_hash: description.stored_hash,
+        log_gap: description.log_gap,
         described_at: group.described_at,
         commits_at: group.commits_at,
         idle: members.iter().filter(|member| member.is_idle()).count(),
@@ -217,6 +222,7 @@ fn members(description: &Description, partitions: &mut [PartitionView]) -> Vec<M
             totals,
             idle: None,
             reconciling: reconciling(member),
+            log: member.log.clone(),
         }
     };
     description.members.iter().enumerate().map(member).collect()

@@ -2,6 +2,7 @@
 
 mod group;
 mod plan;
+mod rebalances;
 pub mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use crate::frame::{Frame, Level, Stamped};
 use crate::health::Trend;
+use crate::health::rebalances::{History, Reach, Seen, Storm};
 use crate::model::{At, Name, Snapshot};
 use view::{Feed, GroupView, View};
 
@@ -20,6 +22,8 @@ pub use plan::Reset;
 pub struct Preferences {
     /// What a partition without a commit counts for in a plan.
     pub reset: Reset,
+    /// How many rebalances are a storm.
+    pub storm: Storm,
 }
 
 /// Folds frames into views.
@@ -28,13 +32,28 @@ pub struct Monitor {
     preferences: Preferences,
     facts: Snapshot,
     memory: BTreeMap<Name, Memory>,
+    history: History,
+    /// How far back the coordinator log was read when it was first read to its end.
+    reach: Reach,
+    /// Finished polls, and when the last of them was told, and the one before.
+    polls: Polls,
     view: View,
+}
+
+/// When polls were told: what did not change has been the same up to the one before the newest.
+#[derive(Debug, Clone, Copy, Default)]
+struct Polls {
+    count: u64,
+    newest: Option<At>,
+    before: Option<At>,
 }
 
 /// What is remembered of a group between snapshots.
 #[derive(Debug, Default)]
 struct Memory {
     trend: Trend,
+    /// When the description was last looked at for rebalances.
+    polled: Option<At>,
     /// Commits that were past the end in the last poll: offset and the end's time, by topic and partition.
     past_end: BTreeMap<(Name, i32), PastEnd>,
 }
@@ -47,6 +66,19 @@ struct PastEnd {
     end_read: At,
     /// It was ahead of a later read end, too.
     confirmed: bool,
+}
+
+impl Polls {
+    fn told(&mut self, count: u64, at: At) {
+        if count != self.count {
+            *self = Self { count, newest: Some(at), before: self.newest };
+        }
+    }
+
+    /// What is told at `at` was otherwise at least up to then.
+    fn unchanged_until(self, at: At) -> Option<At> {
+        if self.newest == Some(at) { self.before } else { self.newest }
+    }
 }
 
 impl Monitor {
@@ -80,7 +112,11 @@ impl Monitor {
                 self.facts.apply(body);
                 self.refresh(at, &touched);
             }
-            Frame::Event(_) => {}
+            // Shown with the next snapshot: while a history is read there are thousands a second.
+            Frame::Event(Stamped { at, body }) => {
+                let wall = self.view.wall(at);
+                self.history.event(&body, Seen { at, wall });
+            }
             Frame::Note(Stamped { body, .. }) => match body.level {
                 Level::Fatal => self.view.feed = Feed::Failed { cause: body.text },
                 Level::Warning => tracing::warn!("{}", body.text),
@@ -98,6 +134,7 @@ impl Monitor {
 
     /// The source has come to its end: a recording, or a failure that will not pass.
     pub fn ended(&mut self, failure: Option<Name>) {
+        self.refresh(self.view.now, &BTreeSet::new());
         match failure {
             Some(cause) => self.view.feed = Feed::Failed { cause },
             None if !matches!(self.view.feed, Feed::Failed { .. }) => self.view.feed = Feed::Ended,
@@ -132,6 +169,8 @@ impl Monitor {
         }
         self.view.listing = facts.listing;
         self.view.progress = facts.progress.unwrap_or_default();
+        self.view.log.clone_from(&facts.log);
+        self.polls.told(self.view.progress.polls, at);
         self.view.problems = Arc::new(facts.problems.clone().unwrap_or_default());
         if facts.listing.is_some() {
             self.view.feed = Feed::Live;
@@ -141,14 +180,42 @@ impl Monitor {
         for name in touched {
             if let Some(group) = facts.groups.get(name) {
                 let memory = self.memory.entry(name.clone()).or_default();
-                let view = group::build(name, group, facts, memory, at, self.preferences);
+                let mut view = group::build(name, group, facts, memory, at, self.preferences);
+                if let Some(poll) = rebalances::poll(group, &view, memory, self.polls, at, self.view.started) {
+                    self.history.poll(&poll);
+                }
+                if let Some(before) = groups.get(name) {
+                    view.rebalances = before.rebalances.clone();
+                }
                 groups.insert(name.clone(), Arc::new(view));
             } else {
-                groups.remove(name);
+                if groups.remove(name).is_some() {
+                    self.history.gone(name, self.view.wall(at));
+                }
                 self.memory.remove(name);
             }
         }
+        if let (Reach::Unknown, Some(log)) = (self.reach, &facts.log) {
+            self.reach = rebalances::reach(log, self.view.started);
+        }
+        let (wall, storm) = (self.view.wall(at), self.preferences.storm);
+        let changed = self.history.take_changed();
+        for (name, group) in &mut groups {
+            if touched.contains(name) || changed.contains(name) || group.rebalances.moves_on() {
+                let summary = rebalances::summary(&self.history, group, at, wall, self.reach, storm);
+                if summary != group.rebalances {
+                    Arc::make_mut(group).rebalances = summary;
+                }
+            }
+        }
         self.view.groups = groups.into_values().collect();
+        self.history.tidy(|name| self.facts.groups.contains_key(name));
+        self.view.events = self.history.feed();
+    }
+
+    /// The newest offset seen of each partition of the coordinator log: a new collector may go on from there.
+    pub fn log_positions(&self) -> &BTreeMap<i32, i64> {
+        self.history.positions()
     }
 }
 
@@ -157,3 +224,6 @@ fn freshness(facts: &Snapshot) -> Duration {
     let interval = facts.progress.map_or(0, |progress| progress.interval_ms);
     Duration::from_millis(3 * interval) + Duration::from_secs(5)
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,13 @@
 use std::sync::Arc;
 
 use crate::assign::metrics::Metrics;
+use crate::health::rebalances::Happening;
 use crate::health::{Direction, IdleReason, LagTotals, PartitionLag};
-use crate::model::{At, Evidence, GroupKind, GroupState, Listing, Name, Problem, Progress, Wall};
+use crate::model::{
+    At, Evidence, GroupKind, GroupState, Listing, LogGap, LogProgress, MemberLog, Name, Problem, Progress, Wall,
+};
+
+pub use crate::health::rebalances::Summary as RebalanceView;
 
 /// Everything there is to show. Cheap to clone: groups are shared with the views before and after.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -17,9 +22,14 @@ pub struct View {
     pub feed: Feed,
     pub listing: Option<Listing>,
     pub progress: Progress,
+    /// How far the coordinator log was read; `None`: it is not read.
+    pub log: Option<LogProgress>,
     /// Sorted by group id.
     pub groups: Vec<Arc<GroupView>>,
     pub problems: Arc<Vec<Problem>>,
+    /// What happened in any group, newest first, at most 1000: rebalances, commits that moved back, static restarts,
+    /// changes of type, deletions.
+    pub events: Arc<Vec<Arc<Happening>>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,9 +73,18 @@ pub struct GroupView {
     pub assignor: Option<Name>,
     /// Broker id.
     pub coordinator: Option<i32>,
-    /// When members and state were last seen; `None`: never.
+    /// Generation (classic) or group epoch (KIP-848, share, streams); told by the log alone, as the next three.
+    pub epoch: Option<i32>,
+    /// Epoch that the target assignment was computed for.
+    pub assignment_epoch: Option<i32>,
+    /// The group hash (KIP-1101) that the coordinator stored.
+    pub stored_hash: Option<i64>,
+    /// Why the log does not tell of this group now, although it is read.
+    pub log_gap: Option<LogGap>,
+    pub rebalances: RebalanceView,
+    /// When members and state were last told; `None`: never. See [`View::described_at`].
     pub described_at: Option<At>,
-    /// When the commits were last read; `None`: never.
+    /// When the commits were last told; `None`: never. See [`View::commits_at`].
     pub commits_at: Option<At>,
     /// Sorted by member id.
     pub members: Vec<MemberView>,
@@ -89,11 +108,6 @@ impl GroupView {
     pub fn skew(&self) -> Option<f64> {
         self.metrics.as_ref().and_then(|metrics| metrics.lag_over_mean)
     }
-
-    /// Whether the figures were read with the newest poll or shortly before. `fresh` is in the monitor's hands.
-    pub fn observed_at(&self) -> Option<At> {
-        self.described_at.max(self.commits_at)
-    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -114,6 +128,8 @@ pub struct MemberView {
     pub idle: Option<IdleReason>,
     /// KIP-848: it holds something else than its target.
     pub reconciling: bool,
+    /// What only the log tells of it.
+    pub log: Option<Box<MemberLog>>,
 }
 
 impl MemberView {
@@ -169,6 +185,29 @@ pub struct PlannedMember {
 }
 
 impl View {
+    /// Whether the log tells what is true of this group now: then it is as fresh as the log, also while nothing happens.
+    fn follows_log(&self, group: &GroupView) -> Option<At> {
+        let follows = group.evidence == Evidence::Log && group.log_gap.is_none();
+        self.log.as_ref().filter(|_| follows).map(|log| log.observed_at)
+    }
+
+    /// When members and state of the group were last seen; `None`: never.
+    pub fn described_at(&self, group: &GroupView) -> Option<At> {
+        group.described_at.map(|at| self.follows_log(group).map_or(at, |log| at.max(log)))
+    }
+
+    /// When its commits were last read; `None`: never.
+    pub fn commits_at(&self, group: &GroupView) -> Option<At> {
+        group.commits_at.map(|at| self.follows_log(group).map_or(at, |log| at.max(log)))
+    }
+
+    /// When anything was last read.
+    pub fn observed_at(&self) -> Option<At> {
+        let groups = self.groups.iter().filter_map(|group| group.described_at.max(group.commits_at));
+        let listing = self.listing.map(|listing| listing.observed_at);
+        groups.chain(listing).chain(self.log.as_ref().map(|log| log.observed_at)).max()
+    }
+
     pub fn group(&self, id: &Name) -> Option<&Arc<GroupView>> {
         let place = self.groups.binary_search_by(|group| group.id.cmp(id)).ok()?;
         self.groups.get(place)

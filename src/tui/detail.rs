@@ -70,14 +70,14 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
         Entry::new("assignor", or_unknown(group.assignor.as_ref())),
         Entry::new("coordinator", coordinator),
         Entry::new("known from", evidence),
-        Entry::new("members read", age(state, group.described_at)),
-        Entry::new("commits read", age(state, group.commits_at)),
+        Entry::new("members read", age(state, state.view.described_at(group))),
+        Entry::new("commits read", age(state, state.view.commits_at(group))),
         Entry::new("members", format!("{}, {} idle", group.members.len(), group.idle)),
     ];
     if let Some(needs) = standing::needs(&group.kind) {
         entries.push(Entry::new("to see more", needs));
     }
-    if group.kind.is_consumer() {
+    if group.kind.reads_partitions() {
         entries.push(Entry::title("Lag"));
         let totals = &group.totals;
         let lag = if totals.has_known() { totals.lag.to_string() } else { "not known".to_owned() };
@@ -147,7 +147,7 @@ fn of_member(state: &State, group: &GroupView, place: usize, look: &Look) -> Vec
     if let Some(reason) = member.idle {
         entries.push(Entry::new("idle", reason.to_string()));
     }
-    if !group.kind.is_consumer() {
+    if !group.kind.reads_partitions() {
         return entries;
     }
     entries.push(Entry::title("Now"));

@@ -87,6 +87,7 @@ pub async fn run(source: Source, monitor: Monitor, options: Options) -> anyhow::
         guard: guard.clone(),
         started: Instant::now(),
         orders_lost: Vec::new(),
+        resumed: false,
     };
     let result = dashboard.run(happenings, pressed).await;
     guard.restore();
@@ -126,6 +127,8 @@ struct Dashboard {
     started: Instant,
     /// Orders for which there was no room.
     orders_lost: Vec<Order>,
+    /// We have stopped ourselves and come back: the signal that continued us is no news.
+    resumed: bool,
 }
 
 /// What the loop has to do after something happened.
@@ -187,6 +190,7 @@ impl Dashboard {
             Happening::Fatal(signal) => Ok(Next::End(Exit::Signal(signal))),
             Happening::Gone => Ok(Next::End(Exit::Gone)),
             Happening::Suspend => self.suspend(),
+            Happening::Continued if std::mem::take(&mut self.resumed) => Ok(Next::DrawLater),
             Happening::Continued => {
                 // Stopped from outside: whoever had the terminal meanwhile left it in another state.
                 self.guard.restore();
@@ -244,6 +248,7 @@ impl Dashboard {
     fn suspend(&mut self) -> io::Result<Next> {
         self.guard.restore();
         kill_process(getpid(), Signal::STOP)?;
+        self.resumed = true;
         self.come_back()
     }
 

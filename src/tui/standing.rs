@@ -64,7 +64,7 @@ pub fn of(group: &GroupView, fresh: bool) -> Standing {
     if is_rebalancing(group.state) {
         return standing(Severity::Warn, "rebalance");
     }
-    if !group.kind.is_consumer() {
+    if !group.kind.reads_partitions() || needs(&group.kind).is_some() {
         return standing(Severity::Unknown, "not known");
     }
     if group.described_at.is_none() && group.commits_at.is_none() {
@@ -185,14 +185,14 @@ pub fn sentence(group: &GroupView, fresh: bool, look: &Look) -> String {
     let mut says = vec![format!("{} is {}.", look.name(&group.id, NAME), adjective(standing))];
     if let Some(needs) = needs(&group.kind) {
         says.push(format!("Members and lag of a {} group: {needs}.", group.kind));
-    } else if !group.kind.is_consumer() {
+    } else if !group.kind.reads_partitions() {
         says.push(format!(
             "{} of type {}; such groups commit no offsets.",
             plural(group.members.len(), "member"),
             group.kind
         ));
     }
-    if group.kind.is_consumer() && group.commits_at.is_some() {
+    if group.kind.reads_partitions() && group.commits_at.is_some() {
         says.push(lag_sentence(group));
     }
     let largest = group.metrics.as_ref().filter(|metrics| metrics.largest_lag > 0);
@@ -203,7 +203,7 @@ pub fn sentence(group: &GroupView, fresh: bool, look: &Look) -> String {
             says.push(format!("{} holds {} of it{over}.", look.name(&label, NAME), count(metrics.largest_lag)));
         }
     }
-    if group.members.is_empty() && group.kind.is_consumer() && group.described_at.is_some() {
+    if group.members.is_empty() && group.kind.reads_partitions() && group.described_at.is_some() {
         says.push("Nobody consumes.".to_owned());
     }
     if group.idle > 0 {
@@ -262,9 +262,9 @@ fn adjective(standing: Standing) -> &'static str {
         "lost" => "LOSING RECORDS",
         "no leader" => "CUT OFF: a partition has no leader",
         "no members" => "FALLING BEHIND: it has no members",
-        "past end" => "PAST THE END of a log",
-        "rebalance" => "REBALANCING",
-        "rising" => "FALLING BEHIND",
+        "past end" => "past the end of a log",
+        "rebalance" => "rebalancing",
+        "rising" => "falling behind",
         "stopped" => "stopped",
         "idle" | "steady" | "no commit" => "keeping up",
         "topic gone" => "reading a topic that is gone",

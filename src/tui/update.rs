@@ -70,8 +70,7 @@ pub fn update(state: &mut State, action: Action, now: Duration) -> Vec<Effect> {
 }
 
 fn adopt(state: &mut State, view: View) {
-    let observed = view.groups.iter().filter_map(|group| group.observed_at());
-    state.newest = observed.chain(view.listing.map(|listing| listing.observed_at)).max();
+    state.newest = view.observed_at();
     if view.progress.interval_ms != state.view.progress.interval_ms {
         state.interval_ms = view.progress.interval_ms;
     }
@@ -199,7 +198,7 @@ fn open_group(state: &mut State) {
     state.screens.push(Screen::Group(id));
     state.members = List::default();
     state.partitions = List::default();
-    let members = state.open_group().is_some_and(|group| !group.members.is_empty() || !group.kind.is_consumer());
+    let members = state.open_group().is_some_and(|group| !group.members.is_empty() || !group.kind.reads_partitions());
     state.pane = if members { Pane::Members } else { Pane::Partitions };
     state.arrange(true);
 }

@@ -105,19 +105,35 @@ impl Case {
 
     /// Errs unless every partition of a subscribed topic has exactly one owner, and owners subscribe.
     pub fn expect_sound(&self, plan: &Assignment) -> Result<(), String> {
+        self.expect_owned(plan)?;
+        let mut all: Vec<TopicPartition> = plan.members.iter().flatten().copied().collect();
+        all.sort_unstable();
+        match all.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(format!("{:?} has two owners", pair[0])),
+            None => Ok(()),
+        }
+    }
+
+    /// Errs unless every partition of a subscribed topic has an owner, owners subscribe, and nobody has anything twice.
+    pub fn expect_owned(&self, plan: &Assignment) -> Result<(), String> {
         let mut free: BTreeSet<TopicPartition> = BTreeSet::new();
         for topic in self.group.members.iter().flat_map(|member| &member.topics) {
             let count = self.group.topics[*topic as usize].count();
             free.extend((0..count).map(|partition| TopicPartition { topic: *topic, partition }));
         }
         for (member, tps) in self.group.members.iter().zip(&plan.members) {
+            let distinct: BTreeSet<&TopicPartition> = tps.iter().collect();
+            if distinct.len() < tps.len() {
+                return Err(format!("{} gets something twice", member.id));
+            }
             for tp in tps {
                 if !member.topics.contains(&tp.topic) {
                     return Err(format!("{} does not subscribe to what it gets", member.id));
                 }
-                if !free.remove(tp) {
-                    return Err(format!("{tp:?} does not exist or has two owners"));
+                if !self.group.exists(*tp) {
+                    return Err(format!("{tp:?} does not exist"));
                 }
+                free.remove(tp);
             }
         }
         if free.is_empty() { Ok(()) } else { Err(format!("without owner: {free:?}")) }

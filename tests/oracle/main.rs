@@ -39,7 +39,7 @@ const SUBJECTS: [(&str, Option<Check>); 12] = [
     ("lag_based.jsonl", Some(lag_based::check)),
     ("server_range.jsonl", Some(server::range)),
     ("server_uniform.jsonl", Some(server::uniform)),
-    ("share_simple.jsonl", None),
+    ("share_simple.jsonl", Some(server::simple)),
     ("topic_hash.jsonl", Some(topic_hash::check)),
 ];
 

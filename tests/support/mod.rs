@@ -51,6 +51,7 @@ mod members;
 mod ports;
 mod proxy;
 mod security;
+pub mod terminal;
 mod tool;
 mod truth;
 mod wait;

@@ -19,7 +19,7 @@ mod tests;
 use super::assignment::Assignment;
 use super::input::GroupInput;
 use super::lag_based;
-use problem::Problem;
+use problem::{NOBODY, Problem};
 use state::{Point, State, Trail};
 
 /// The plan, and what fewer moves would have given.
@@ -90,21 +90,26 @@ impl<'a> Search<'a> {
         even.make_even();
         self.squares = even.squares();
         let was_even = start.squares() == self.squares;
-        let mut ends = vec![self.follow(start)];
-        if !was_even {
-            ends.push(self.follow(even));
-        }
 
-        let mut dealt = State::dealt(self.problem);
-        dealt.make_even();
-        dealt.relabel();
-        ends.push(self.follow(dealt));
-
+        let mut ends = Vec::new();
         let mut lag_based = State::from_assignment(self.problem, group, &lag_based::assign(group));
         if lag_based.squares() == self.squares {
             self.limit = lag_based.largest();
             lag_based.relabel();
-            ends.push(self.follow(lag_based));
+            ends.push(self.follow(lag_based, u64::MAX));
+        }
+        if self.problem.homes.iter().any(|&home| home != NOBODY) {
+            let mut dealt = State::dealt(self.problem);
+            dealt.make_even();
+            dealt.relabel();
+            ends.push(self.follow(dealt, u64::MAX));
+        }
+        // What starts from the current assignment has the fewest moves: worth some patience to get as far as the others.
+        let others = ends.iter().map(State::largest).min().unwrap_or(u64::MAX);
+        let enough = self.limit.min(others.saturating_add(others / 100));
+        ends.push(self.follow(start, enough));
+        if !was_even {
+            ends.push(self.follow(even, enough));
         }
 
         let best = self.places().filter(|&place| self.is_even(place)).map(|place| self.point(place).largest).min();
@@ -117,15 +122,15 @@ impl<'a> Search<'a> {
         for mut end in ends {
             if end.squares() == self.squares && end.largest() <= self.limit {
                 end.take_back(self.limit);
-                self.trails.push(end.into_trail());
+                self.trails.push(end.trail());
             }
         }
     }
 
     /// Improves a state and keeps every step of it; returns where it ended.
-    fn follow(&mut self, mut state: State<'a>) -> State<'a> {
-        let mut trail = state.clone().into_trail();
-        state.improve(&mut trail);
+    fn follow(&mut self, mut state: State<'a>, enough: u64) -> State<'a> {
+        let mut trail = state.trail();
+        state.improve(&mut trail, enough);
         self.trails.push(trail);
         state
     }

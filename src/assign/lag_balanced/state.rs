@@ -1,6 +1,8 @@
 //! [`State`]: an assignment under way, and the steps that improve it.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use super::super::assignment::Assignment;
 use super::super::input::GroupInput;
@@ -47,6 +49,9 @@ struct Exchange {
     take: Option<u32>,
     with: u32,
 }
+
+/// Times that all partitions are looked at for sending them home.
+const TAKE_BACK_ROUNDS: usize = 3;
 
 /// Members that a chain of hands may pass through.
 const LONGEST_CHAIN: usize = 4;
@@ -115,8 +120,18 @@ impl<'a> State<'a> {
         if free.is_empty() {
             return;
         }
-        let mut queue: BTreeSet<(usize, u64, u32)> =
-            (0..problem.members).map(|m| (self.lists[m].len(), self.loads[m], m as u32)).collect();
+        let entries = (0..problem.members).map(|m| (self.lists[m].len(), self.loads[m], m as u32));
+        if problem.equal {
+            let mut queue: BinaryHeap<_> = entries.map(Reverse).collect();
+            for number in free {
+                let Some(mut first) = queue.peek_mut() else { return };
+                let Reverse((count, _, member)) = *first;
+                self.put(number, member);
+                *first = Reverse((count + 1, self.loads[member as usize], member));
+            }
+            return;
+        }
+        let mut queue: BTreeSet<_> = entries.collect();
         for number in free {
             let fits = |&&(_, _, member): &&(usize, u64, u32)| problem.may_own(member, number);
             let Some(&entry) = queue.iter().find(fits) else { continue };
@@ -172,20 +187,25 @@ impl<'a> State<'a> {
         self.lists.iter().map(|list| (list.len() as u64).pow(2)).sum()
     }
 
-    pub(super) fn into_trail(self) -> Trail {
+    /// A trail that begins here.
+    pub(super) fn trail(&self) -> Trail {
         let point = Point { steps: 0, moved: self.moved, largest: self.largest(), squares: self.squares() };
-        Trail { start: self.owners, log: Vec::new(), points: vec![point] }
+        Trail { start: self.owners.clone(), log: Vec::new(), points: vec![point] }
     }
 
     /// Exchanges partitions between the most loaded and less loaded members while that lowers the largest lag. Counts
-    /// stay as even as they are or become more so.
-    pub(super) fn improve(&mut self, trail: &mut Trail) {
+    /// stay as even as they are or become more so. Tries longer while the largest lag is more than `enough`.
+    pub(super) fn improve(&mut self, trail: &mut Trail, enough: u64) {
         let bound = self.problem.lower_bound();
         let mut by_load: BTreeSet<(u64, u32)> =
             self.loads.iter().enumerate().map(|(member, &load)| (load, member as u32)).collect();
         let mut squares = self.squares();
-        let mut patience = 16 * self.problem.members + 4096;
-        while let Some(&(_, giver)) = by_load.last().filter(|entry| entry.0 > bound) {
+        let members = self.problem.members;
+        let mut patience = 16 * members + 4096;
+        while let Some(&(most, giver)) = by_load.last().filter(|entry| entry.0 > bound) {
+            if most <= enough && patience <= 12 * members {
+                return;
+            }
             let hands = match self.best_exchange(giver, &by_load, &mut patience) {
                 Some(Exchange { give, take, with, .. }) => {
                     [(give, with)].into_iter().chain(take.map(|take| (take, giver))).collect()
@@ -256,18 +276,18 @@ impl<'a> State<'a> {
         patience: &mut usize,
     ) -> bool {
         let most = self.loads[giver as usize];
-        let given = hands.first().map_or(0, |&(number, _)| self.lag(number));
+        let first = hands.first().map_or(0, |&(number, _)| self.lag(number));
         let got = hands.last().map_or(0, |&(number, _)| self.lag(number));
         let load = self.loads[last as usize] + got;
         let fewer = self.lists[last as usize].len() < self.lists[giver as usize].len();
-        if !hands.is_empty() && fewer && given > 0 && load < most {
+        if !hands.is_empty() && fewer && first > 0 && load < most {
             return true;
         }
         for &pass in &self.lists[last as usize] {
             if last != giver && load - self.lag(pass) >= most {
                 continue;
             }
-            if last != giver && self.lag(pass) < given && self.problem.may_own(giver, pass) {
+            if last != giver && self.lag(pass) < first && self.problem.may_own(giver, pass) {
                 hands.push((pass, giver));
                 return true;
             }
@@ -308,14 +328,13 @@ impl<'a> State<'a> {
                 best = Some(Exchange { larger, give, take, with });
             }
         };
-        let gives = self.lists[giver as usize].iter().copied().filter(|&n| self.problem.may_own(with, n));
+        let own = self.readable(giver, with);
         if self.lists[giver as usize].len() > self.lists[with as usize].len() {
-            gives.clone().for_each(|give| consider(give, None));
+            own.iter().for_each(|&give| consider(give, None));
         }
-        let takes: Vec<u32> =
-            self.lists[with as usize].iter().copied().filter(|&n| self.problem.may_own(giver, n)).collect();
+        let takes = self.readable(with, giver);
         let mut place = 0;
-        for give in gives {
+        for &give in own.iter() {
             // The best partner has a lag next to this, from either side; it grows with `give`.
             let wanted = self.lag(give).saturating_sub(gap / 2);
             while takes.get(place).is_some_and(|&take| self.lag(take) < wanted) {
@@ -330,9 +349,18 @@ impl<'a> State<'a> {
         best
     }
 
+    /// The partitions of one member that another may own.
+    fn readable(&self, owner: u32, other: u32) -> Cow<'_, [u32]> {
+        let list = &self.lists[owner as usize];
+        if self.problem.equal {
+            return Cow::Borrowed(list);
+        }
+        Cow::Owned(list.iter().copied().filter(|&number| self.problem.may_own(other, number)).collect())
+    }
+
     /// Sends partitions back home where that costs nothing: the largest lag stays within `limit`, counts stay even.
     pub(super) fn take_back(&mut self, limit: u64) {
-        loop {
+        for _ in 0..TAKE_BACK_ROUNDS {
             let before = self.moved;
             for number in 0..self.owners.len() as u32 {
                 if self.is_moved(number) {

@@ -33,7 +33,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State, id: &Name) {
     title(canvas, places.title, state, group);
     if group.members.is_empty() {
         canvas.paragraph(places.members, &nobody(group), canvas.look.style(Role::Accent));
-    } else if !group.kind.is_consumer() {
+    } else if !group.kind.reads_partitions() {
         others(canvas, places.members, state, group);
     } else if places.members.height > 0 {
         let sides = Sides::of(places.members, group);
@@ -66,7 +66,7 @@ fn title(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) 
     let x = canvas.put(area.x, area.y, area.width, &verdict, look.style(standing.severity.role())) + 2;
     let mut parts = vec![group.state.to_string()];
     let lag = if group.totals.has_known() { count(group.totals.lag) } else { "-".to_owned() };
-    if group.kind.is_consumer() {
+    if group.kind.reads_partitions() {
         let arrow = match group.direction {
             Direction::Rising => format!(" {}", glyphs.rising),
             Direction::Falling => format!(" {}", glyphs.falling),
@@ -134,7 +134,7 @@ impl Sides {
         let bars = if planned { 2 } else { 1 };
         let bar = match width {
             0..60 => 0,
-            _ => (rest.saturating_sub(longest) / bars).max(rest / (bars + 2)).min(48),
+            _ => (rest.saturating_sub(longest) / bars).max(rest * 3 / (3 * bars + 4)).min(48),
         };
         let name = rest.saturating_sub(bars * bar).min(if bar == 0 { rest } else { longest });
         let middle = name + 1 + gap(host) + both + bar;
@@ -166,7 +166,7 @@ fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, s
     x += sides.lag + 1;
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let now = match &group.assignor {
-        Some(assignor) => format!("NOW: {}", look.full(assignor)),
+        Some(assignor) => format!("NOW {}", look.full(assignor)),
         None => "NOW".to_owned(),
     };
     let now = text::shorten(&now, usize::from(sides.bar), look.glyphs().ellipsis).into_owned();
@@ -174,9 +174,12 @@ fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, s
     let Some(plan) = &group.plan else { return };
     canvas.put(sides.middle + 1, y, 1, look.glyphs().vertical, look.style(Role::Border));
     let mut x = sides.middle + 3;
-    let then = format!("THEN: {}", plan.assignor);
+    let then = format!("THEN {}", plan.assignor);
     let then = if sides.bar > 0 { then } else { String::new() };
-    canvas.put(x, y, sides.bar, &then, bold);
+    // The title of the lag leaves some of its column free.
+    let room = sides.bar + 2;
+    let then = text::head(&then, usize::from(room), look.glyphs().ellipsis).into_owned();
+    canvas.put(x, y, room, &then, bold);
     x += sides.bar + 1;
     canvas.put_right(x, y, sides.lag, "LAG ", style);
     x += sides.lag + 1;

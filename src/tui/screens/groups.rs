@@ -155,7 +155,7 @@ fn content(look: &Look, group: &GroupView, id: Cell, width: u16, fresh: bool) ->
             None => cell("-", muted),
         },
         Cell::Would => match (standing::needs(&group.kind), standing::would(group)) {
-            (Some(needs), _) => cell(text::head(needs, room, look.glyphs().ellipsis).into_owned(), muted),
+            (Some(needs), _) => cell(if needs.len() > room { "needs READ" } else { needs }, muted),
             (None, Some(would @ Would::Gain { .. })) => cell(would.words(room), look.style(Role::Accent)),
             (None, Some(would)) => cell(would.words(room), muted),
             (None, None) => cell("-", muted),

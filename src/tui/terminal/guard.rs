@@ -160,3 +160,63 @@ impl Drop for PanicHook {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use portable_pty::{MasterPty, PtySize, native_pty_system};
+    use rustix::termios::LocalModes;
+
+    use super::*;
+
+    fn terminal() -> (Box<dyn MasterPty + Send>, File) {
+        let pair = native_pty_system().openpty(PtySize::default()).unwrap();
+        let path = pair.master.tty_name().unwrap();
+        // The slave stays open in the file.
+        let tty = File::options().read(true).write(true).open(path).unwrap();
+        (pair.master, tty)
+    }
+
+    fn is_raw(tty: &File) -> bool {
+        !tcgetattr(tty).unwrap().local_modes.contains(LocalModes::ICANON)
+    }
+
+    #[test]
+    fn what_was_done_is_undone_once() {
+        let (master, tty) = terminal();
+        let mut output = master.try_clone_reader().unwrap();
+        let guard = Guard::new(tty.try_clone().unwrap().into(), tty.try_clone().unwrap(), true);
+        guard.restore();
+        assert!(!guard.is_entered() && !is_raw(&tty), "nothing was done yet");
+        guard.enter().unwrap();
+        assert!(guard.is_entered() && is_raw(&tty));
+        guard.restore();
+        guard.restore();
+        drop(guard);
+        assert!(!is_raw(&tty));
+        let expected = "\x1b[?1049h\x1b[?25l\x1b[?1000h\x1b[?1006h\
+            \x1b[?2026l\x1b[0m\x1b[?1006l\x1b[?1000l\x1b[?25h\x1b[?1049l";
+        let mut written = vec![0; expected.len() + 10];
+        let got = output.read(&mut written).unwrap();
+        assert_eq!(String::from_utf8_lossy(&written[..got]), expected);
+    }
+
+    #[test]
+    fn a_guard_that_is_dropped_restores() {
+        let (_master, tty) = terminal();
+        let guard = Guard::new(tty.try_clone().unwrap().into(), tty.try_clone().unwrap(), false);
+        guard.enter().unwrap();
+        drop(guard);
+        assert!(!is_raw(&tty));
+    }
+
+    #[test]
+    fn settings_come_back_without_a_write() {
+        let (_master, tty) = terminal();
+        let guard = Guard::new(tty.try_clone().unwrap().into(), tty.try_clone().unwrap(), false);
+        guard.enter().unwrap();
+        guard.restore_settings();
+        assert!(!is_raw(&tty) && guard.is_entered());
+    }
+}

@@ -176,7 +176,7 @@ mod tests {
             .frame((80, 40), |buffer| {
                 (0..40).for_each(|y| {
                     buffer.set_string(0, y, "y".repeat(80), Style::new());
-                })
+                });
             })
             .unwrap();
         assert!(output.writer.0[1].starts_with(BEGIN) && output.writer.0[1].ends_with(END));

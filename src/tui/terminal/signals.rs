@@ -104,3 +104,23 @@ fn wait_for_hangup(keys: &OwnedFd) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use portable_pty::{PtySize, native_pty_system};
+
+    use super::*;
+
+    #[test]
+    fn a_terminal_that_goes_is_noticed() {
+        let pair = native_pty_system().openpty(PtySize::default()).unwrap();
+        let tty = File::options().read(true).write(true).open(pair.master.tty_name().unwrap()).unwrap();
+        let watch = std::thread::spawn(move || wait_for_hangup(&tty.into()));
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!watch.is_finished());
+        drop(pair);
+        assert!(watch.join().unwrap());
+    }
+}

@@ -1,0 +1,278 @@
+//! The histories of all groups, and one feed of what happened in any of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::cause::between;
+use super::frequency::{Frequency, HOUR, Storm};
+use super::group::{GroupHistory, KEPT, Seen};
+use super::polled::Poll;
+use super::rebalance::{Happened, Happening, Ongoing, Rebalance};
+use crate::model::{At, Event, Evidence, Name, Wall};
+
+/// Lines of the feed.
+const FEED: usize = 1000;
+/// Deleted groups of which the past is kept, in case the name comes back.
+const DELETED: usize = 1000;
+/// A coordinator's clock that is so much ahead is worth a mark.
+const SKEW: Duration = Duration::from_secs(1);
+
+/// Place of a line in the feed: by time, then by place in the log. Times of different coordinators are of different
+/// clocks; they order lines for people, and decide nothing.
+type Place = (Wall, Option<(i32, i64)>, u8, Name, Option<Name>);
+
+/// What is known of the past of every group.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    /// The newest offset of each partition of the coordinator log.
+    positions: BTreeMap<i32, i64>,
+    groups: BTreeMap<Name, GroupHistory>,
+    feed: BTreeMap<Place, Arc<Happening>>,
+    /// Groups that something happened to since they were last asked about.
+    changed: BTreeSet<Name>,
+    /// The newest first, as of the last time it was asked for.
+    shown: Arc<Vec<Arc<Happening>>>,
+    stale: bool,
+}
+
+/// A group's past as of a moment, for a view.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Summary {
+    /// Seen by polling ([`Evidence::Admin`]), or told by the log.
+    pub evidence: Evidence,
+    pub frequency: Frequency,
+    /// The counts of the last 5 minutes and the last hour are lower bounds: seen by polling, or the history does not
+    /// reach back an hour, or the log does not tell now.
+    pub lower_bound: bool,
+    /// All since `since`.
+    pub total: usize,
+    /// The group's history began before `since`.
+    pub total_lower_bound: bool,
+    /// From when on the history is known: the first event or poll that told of the group, or the beginning of what was
+    /// read of the log; `None`: nothing tells of it.
+    pub since: Option<Wall>,
+    /// The coordinator's clock is ahead of ours by so much at least.
+    pub clock_ahead: Option<Duration>,
+    pub ongoing: Option<Ongoing>,
+    /// Newest first, at most 500.
+    pub list: Arc<Vec<Arc<Rebalance>>>,
+    /// Other events of the group, newest first, at most 100.
+    pub side: Arc<Vec<Arc<Happening>>>,
+}
+
+impl Summary {
+    /// Whether it is another one a moment later although nothing has happened.
+    pub fn moves_on(&self) -> bool {
+        self.frequency.per_hour > 0
+            || self.frequency.not_stable_share.is_some_and(|share| share > 0.0)
+            || self.ongoing.is_some()
+            || (self.lower_bound && self.evidence == Evidence::Log)
+    }
+}
+
+/// As of when, and what else is known of the group.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked {
+    pub at: At,
+    /// Our own clock; `None`: not known.
+    pub wall: Option<Wall>,
+    pub storm: Storm,
+    /// The log tells of this group.
+    pub told_by_log: bool,
+    /// How far back the log was read.
+    pub reach: Reach,
+    /// The log does not tell for now.
+    pub gap: bool,
+    /// The group is seen at rest by evidence that is newer than the log's.
+    pub at_rest: bool,
+}
+
+/// How far back the coordinator log was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// It is not read to its end yet, or it was cut.
+    #[default]
+    Unknown,
+    /// Every record since then.
+    Since(Wall),
+    /// From its first record; what compaction took away is gone.
+    Whole,
+}
+
+impl History {
+    /// Takes in an event, unless it was seen before: a new collector tells its part of the log again.
+    pub fn event(&mut self, event: &Event, seen: Seen) {
+        let (partition, offset) = event.log;
+        match self.positions.get_mut(&partition) {
+            Some(newest) if offset <= *newest => return,
+            Some(newest) => *newest = offset,
+            None => drop(self.positions.insert(partition, offset)),
+        }
+        let group = self.groups.entry(event.group.clone()).or_default();
+        if !group.polled.list.is_empty() {
+            // From here on the log tells.
+            group.polled.list.clear();
+            group.polled.total = 0;
+            let polled = |line: &Happening| {
+                line.log.is_none() && line.group == event.group && matches!(line.what, Happened::Rebalance(_))
+            };
+            self.feed.retain(|_, line| !polled(line));
+            self.stale = true;
+        }
+        let mut out = Vec::new();
+        group.fold(event, seen, &mut out);
+        self.changed.insert(event.group.clone());
+        self.publish(out);
+    }
+
+    /// Takes in what a poll said of a group.
+    pub fn poll(&mut self, poll: &Poll<'_>) {
+        let group = self.groups.entry(poll.group.clone()).or_default();
+        let mut out = Vec::new();
+        group.poll(poll, &mut out);
+        self.publish(out);
+    }
+
+    /// A group is no longer listed.
+    pub fn gone(&mut self, name: &Name, wall: Option<Wall>) {
+        let Some(group) = self.groups.get_mut(name) else { return };
+        if group.is_deleted() {
+            return;
+        }
+        let mut out = Vec::new();
+        if let Some(wall) = wall.filter(|_| group.since.is_none()) {
+            // The log would have told it.
+            group.side(Happening { group: name.clone(), wall, log: None, what: Happened::Deleted }, &mut out);
+            self.groups.remove(name);
+        }
+        self.publish(out);
+    }
+
+    /// Forgets deleted groups of long ago that are not in `there`.
+    pub fn tidy(&mut self, there: impl Fn(&Name) -> bool) {
+        let deleted = self.groups.iter().filter(|(name, group)| group.is_deleted() && !there(name));
+        let mut deleted: Vec<(Option<Wall>, Name)> =
+            deleted.map(|(name, group)| (group.newest, name.clone())).collect();
+        if deleted.len() <= DELETED {
+            return;
+        }
+        deleted.sort_unstable();
+        for (_, name) in deleted.iter().take(deleted.len() - DELETED) {
+            self.groups.remove(name);
+        }
+    }
+
+    fn publish(&mut self, lines: Vec<Happening>) {
+        for line in lines {
+            self.stale = true;
+            self.changed.insert(line.group.clone());
+            // What replaces a line has its place.
+            let tag = match line.what {
+                Happened::Rebalance(_) => 1,
+                Happened::StaticRestarted(_) | Happened::StaticAway(_) => 2,
+                Happened::Created => 3,
+                Happened::CommitsBack { .. } => 4,
+                Happened::Deleted | Happened::TypeChanged { .. } => 5,
+            };
+            let who = match &line.what {
+                Happened::StaticRestarted(who) => who.as_ref().map(|who| who.id.clone()),
+                Happened::StaticAway(who) => Some(who.id.clone()),
+                _ => None,
+            };
+            self.feed.insert((line.wall, line.log, tag, line.group.clone(), who), Arc::new(line));
+            if self.feed.len() > FEED {
+                self.feed.pop_first();
+            }
+        }
+    }
+
+    /// What happened in any group, newest first, at most 1000.
+    pub fn feed(&mut self) -> Arc<Vec<Arc<Happening>>> {
+        if std::mem::take(&mut self.stale) {
+            self.shown = Arc::new(self.feed.values().rev().cloned().collect());
+        }
+        Arc::clone(&self.shown)
+    }
+
+    /// Groups that something happened to since the last call.
+    pub fn take_changed(&mut self) -> BTreeSet<Name> {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// The newest offset seen of each partition of the coordinator log: a new collector may go on from there.
+    pub fn positions(&self) -> &BTreeMap<i32, i64> {
+        &self.positions
+    }
+
+    /// A group's past as of a moment. What `before` has and is still true is shared.
+    pub fn summary(&self, name: &Name, asked: Asked, before: &Summary) -> Summary {
+        let Some(group) = self.groups.get(name) else { return Summary::default() };
+        let by_log = asked.told_by_log || group.since.is_some();
+        let first = group.since.or(group.polled.since);
+        let since = match asked.reach {
+            Reach::Since(read) if by_log => Some(first.map_or(read, |first| first.min(read))),
+            _ => first,
+        };
+        let newest = if by_log { group.newest } else { None };
+        let now = asked.wall.max(newest).unwrap_or_default();
+        let ahead = asked.wall.zip(newest).map(|(wall, newest)| between(wall, newest));
+        let (list, total) = if by_log { (&group.list, group.total) } else { (&group.polled.list, group.polled.total) };
+        let ongoing = if asked.at_rest { None } else { group.ongoing(asked.at, now) };
+        let lasting = ongoing
+            .as_ref()
+            .map(|ongoing| Wall(now.0.saturating_sub(i64::try_from(ongoing.lasting.as_millis()).unwrap_or(i64::MAX))));
+        let frequency =
+            Frequency::of(list.iter().map(|rebalance| &**rebalance), lasting, now, since.unwrap_or(now), asked.storm);
+        let from_the_beginning = by_log && (group.complete || asked.reach == Reach::Whole);
+        let reaches_back = from_the_beginning || since.is_some_and(|since| between(since, now) >= HOUR);
+        let overflown = list.len() == KEPT && list.front().is_some_and(|oldest| between(oldest.began, now) < HOUR);
+        Summary {
+            evidence: if by_log { Evidence::Log } else { Evidence::Admin },
+            frequency,
+            lower_bound: !by_log || asked.gap || !reaches_back || overflown,
+            total,
+            total_lower_bound: !by_log || !group.complete,
+            since,
+            clock_ahead: ahead.filter(|ahead| *ahead >= SKEW),
+            ongoing,
+            list: shared(&before.list, list.iter().rev()),
+            side: shared(&before.side, group.side.iter().rev()),
+        }
+    }
+}
+
+/// The list as it was, if it still is.
+fn shared<'a, T: 'a>(
+    before: &Arc<Vec<Arc<T>>>,
+    now: impl ExactSizeIterator<Item = &'a Arc<T>> + Clone,
+) -> Arc<Vec<Arc<T>>> {
+    let same = before.len() == now.len() && before.iter().zip(now.clone()).all(|(a, b)| Arc::ptr_eq(a, b));
+    if same { Arc::clone(before) } else { Arc::new(now.cloned().collect()) }
+}
+
+impl GroupHistory {
+    /// The rebalance that is under way.
+    fn ongoing(&self, at: At, now: Wall) -> Option<Ongoing> {
+        if let Some((begun, lasting)) = self.draft.begun.zip(self.draft.lasting(now)) {
+            return Some(Ongoing {
+                began: Some(begun.wall),
+                lasting,
+                at_least: !self.members_known,
+                from: Some(begun.from),
+                to: self.epoch,
+                bumps: self.draft.bumps,
+                causes: self.draft.causes.clone(),
+                joined: self.draft.joined.clone(),
+                gone: self.draft.gone.clone(),
+                waits_for: self.waits_for(),
+            });
+        }
+        let (first, at_least) = self.polled.rebalancing()?;
+        // The epochs say that it is over.
+        if self.epoch.is_some() && self.assignment_epoch == self.epoch {
+            return None;
+        }
+        Some(Ongoing { lasting: at.since(first), at_least, from: self.generation, ..Ongoing::default() })
+    }
+}

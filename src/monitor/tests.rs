@@ -1,0 +1,134 @@
+use super::*;
+use crate::frame::Hello;
+use crate::model::{
+    Description, Event, EventMember, Evidence, Generation, Group, GroupKind, GroupState, Listing, LogProgress, Member,
+    Progress, Wall, What,
+};
+
+const STARTED: i64 = 1_000_000_000_000;
+
+fn hello() -> Frame {
+    Frame::Hello(Hello { started: Wall(STARTED), ..Hello::default() })
+}
+
+fn listing() -> Listing {
+    Listing { complete: true, ..Listing::default() }
+}
+
+/// A snapshot of one group with these members, all holding nothing.
+fn snapshot(at: u64, evidence: Evidence, state: GroupState, members: &[&str]) -> Stamped<Snapshot> {
+    let member = |id: &&str| Member { id: (*id).into(), assignment: Some(BTreeMap::new()), ..Member::default() };
+    let members = members.iter().map(member).collect();
+    let description = Some(Description { evidence, state, members, ..Description::default() });
+    let group = Group { kind: GroupKind::Classic, description, described_at: Some(At(at)), ..Group::default() };
+    let groups = BTreeMap::from([("g".into(), group)]);
+    let progress = Some(Progress { polls: at, ..Progress::default() });
+    let body = Snapshot { listing: Some(listing()), progress, groups, ..Snapshot::default() };
+    Stamped { at: At(at), body }
+}
+
+fn generation(at: u64, offset: i64, generation: i32, members: &[&str]) -> Frame {
+    let member = |id: &&str| EventMember { id: (*id).into(), held: Some(BTreeMap::new()), ..EventMember::default() };
+    let members = members.iter().map(member).collect();
+    let protocol_type = if generation == 0 { "".into() } else { "consumer".into() };
+    let record = Generation { generation, protocol_type, members, ..Generation::default() };
+    let what = What::Generation(Box::new(record));
+    let wall = Wall(STARTED + i64::try_from(at).unwrap());
+    Frame::Event(Stamped { at: At(at), body: Event { group: "g".into(), wall, log: (3, offset), what } })
+}
+
+#[test]
+fn events_reach_the_view_with_the_next_snapshot() {
+    let mut monitor = Monitor::default();
+    monitor.fold(hello());
+    monitor.fold(generation(100, 1, 0, &[]));
+    monitor.fold(generation(200, 2, 1, &["a"]));
+    let full = snapshot(300, Evidence::Log, GroupState::Stable, &["a"]);
+    monitor.fold(Frame::Full(full.clone()));
+    let view = monitor.view();
+    let rebalances = &view.groups[0].rebalances;
+    assert_eq!((rebalances.total, rebalances.frequency.per_hour), (1, 1));
+    assert_eq!(rebalances.evidence, Evidence::Log);
+    assert!(!rebalances.lower_bound && !rebalances.frequency.storm);
+    assert_eq!(view.events.len(), 2);
+    assert_eq!(view.events[0].what.to_string(), view.groups[0].rebalances.list[0].causes[0].to_string());
+
+    // A new collector tells the history again; nothing is counted twice, and what is new is not lost.
+    monitor.fold(hello());
+    for frame in [generation(5000, 1, 0, &[]), generation(5000, 2, 1, &["a"]), generation(5100, 3, 2, &["a", "b"])] {
+        monitor.fold(frame);
+    }
+    monitor.fold(Frame::Full(snapshot(5200, Evidence::Log, GroupState::Stable, &["a", "b"])));
+    let view = monitor.view();
+    assert_eq!((view.groups[0].rebalances.total, view.events.len()), (2, 3));
+    assert_eq!(*monitor.log_positions(), BTreeMap::from([(3, 3)]));
+
+    // An hour later, without another word about the group, it is quiet.
+    let body = Snapshot { listing: Some(listing()), ..Snapshot::default() };
+    monitor.fold(Frame::Partial(Stamped { at: At(3_700_000), body }));
+    let view = monitor.view();
+    assert_eq!(view.groups[0].rebalances.frequency.per_hour, 0);
+    assert_eq!(view.groups[0].rebalances.list.len(), 2);
+
+    // It is gone from the list; what happened is still told.
+    let body = Snapshot { gone_groups: vec!["g".into()], ..Snapshot::default() };
+    monitor.fold(Frame::Partial(Stamped { at: At(3_702_000), body }));
+    assert_eq!((monitor.view().groups.len(), monitor.view().events.len()), (0, 3));
+}
+
+#[test]
+fn a_recording_that_ends_with_events_shows_them() {
+    let mut monitor = Monitor::default();
+    monitor.fold(hello());
+    monitor.fold(Frame::Full(snapshot(100, Evidence::Log, GroupState::Stable, &["a"])));
+    monitor.fold(generation(200, 1, 0, &[]));
+    monitor.fold(generation(300, 2, 1, &["a"]));
+    assert_eq!(monitor.view().groups[0].rebalances.total, 0);
+    monitor.ended(None);
+    assert_eq!(monitor.view().groups[0].rebalances.total, 1);
+    assert_eq!(monitor.view().feed, Feed::Ended);
+}
+
+#[test]
+fn without_the_log_polls_count() {
+    let mut monitor = Monitor::default();
+    monitor.fold(hello());
+    monitor.fold(Frame::Full(snapshot(0, Evidence::Admin, GroupState::Stable, &["a"])));
+    monitor.fold(Frame::Partial(snapshot(2000, Evidence::Admin, GroupState::PreparingRebalance, &["a"])));
+    let view = monitor.view();
+    let ongoing = view.groups[0].rebalances.ongoing.as_ref().unwrap();
+    assert_eq!((ongoing.lasting, ongoing.at_least), (Duration::ZERO, false));
+    // Nothing new of the group, and yet it goes on.
+    let body = Snapshot { listing: Some(listing()), ..Snapshot::default() };
+    monitor.fold(Frame::Partial(Stamped { at: At(3000), body }));
+    assert_eq!(monitor.view().groups[0].rebalances.ongoing.as_ref().unwrap().lasting, Duration::from_secs(1));
+    monitor.fold(Frame::Partial(snapshot(4000, Evidence::Admin, GroupState::Stable, &["a", "b"])));
+    let view = monitor.view();
+    let rebalances = &view.groups[0].rebalances;
+    assert_eq!((rebalances.total, rebalances.lower_bound, rebalances.evidence), (1, true, Evidence::Admin));
+    assert_eq!(rebalances.since, Some(Wall(STARTED)));
+    assert_eq!(rebalances.ongoing, None);
+    assert_eq!(view.events.len(), 1);
+}
+
+#[test]
+fn a_log_read_back_far_enough_makes_no_lower_bound() {
+    let bounded =
+        LogProgress { partitions: 5, caught_up: 5, history_ms: Some(6 * 3_600_000), ..LogProgress::default() };
+    let lower_bound = |log: LogProgress| {
+        let mut monitor = Monitor::default();
+        monitor.fold(hello());
+        let mut full = snapshot(1000, Evidence::Log, GroupState::Stable, &["a"]);
+        full.body.log = Some(log);
+        monitor.fold(generation(500, 9, 7, &["a"]));
+        monitor.fold(Frame::Full(full));
+        let rebalances = monitor.view().groups[0].rebalances.clone();
+        assert!(rebalances.total_lower_bound);
+        (rebalances.lower_bound, rebalances.since.map(|since| since.0 - STARTED))
+    };
+    assert_eq!(lower_bound(bounded.clone()), (false, Some(-6 * 3_600_000)));
+    assert_eq!(lower_bound(LogProgress { caught_up: 4, ..bounded.clone() }), (true, Some(500)));
+    assert_eq!(lower_bound(LogProgress { read: 1_990_000, ..bounded.clone() }), (true, Some(500)));
+    assert!(lower_bound(LogProgress { history_ms: Some(3_600_000 - 1001), ..bounded.clone() }).0);
+    assert_eq!(lower_bound(LogProgress { whole: true, history_ms: None, ..bounded }), (false, Some(500)));
+}
