@@ -114,8 +114,8 @@ fn partitions_added_are_a_certain_cause() {
     let _member = kafka.start_group(&spec, 1);
     kafka.create_partitions("r.grows", 3);
     let row = told("r.grows", |row| list(row).last().is_some_and(|last| last["moves"]["taken"] == 1));
-    let list = list(&row);
-    let last = list.last().expect("a rebalance");
+    let newest = list(&row);
+    let last = newest.last().expect("a rebalance");
     assert_eq!((causes(last), &last["causes"][0]["certainty"]), (vec!["metadata"], &json!("certain")), "{last:#}");
     assert_eq!(last["causes"][0]["to"], row["stored_hash"]);
 }
