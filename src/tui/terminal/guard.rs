@@ -212,6 +212,17 @@ mod tests {
     }
 
     #[test]
+    fn a_panic_anywhere_restores_before_it_is_told() {
+        let (_master, tty) = terminal();
+        let guard = Guard::new(tty.try_clone().unwrap().into(), tty.try_clone().unwrap(), false);
+        let hook = PanicHook::install(&guard);
+        guard.enter().unwrap();
+        assert!(std::thread::spawn(|| panic!("on purpose")).join().is_err());
+        assert!(!is_raw(&tty) && !guard.is_entered());
+        drop(hook);
+    }
+
+    #[test]
     fn settings_come_back_without_a_write() {
         let (_master, tty) = terminal();
         let guard = Guard::new(tty.try_clone().unwrap().into(), tty.try_clone().unwrap(), false);
