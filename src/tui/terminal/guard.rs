@@ -197,9 +197,9 @@ mod tests {
         assert!(!is_raw(&tty));
         let expected = "\x1b[?1049h\x1b[?25l\x1b[?1000h\x1b[?1006h\
             \x1b[?2026l\x1b[0m\x1b[?1006l\x1b[?1000l\x1b[?25h\x1b[?1049l";
-        let mut written = vec![0; expected.len() + 10];
-        let got = output.read(&mut written).unwrap();
-        assert_eq!(String::from_utf8_lossy(&written[..got]), expected);
+        let mut written = vec![0; expected.len()];
+        output.read_exact(&mut written).unwrap();
+        assert_eq!(String::from_utf8_lossy(&written), expected);
     }
 
     #[test]
