@@ -83,6 +83,23 @@ fn a_terminal_that_goes_away_ends_the_program() {
     terminal.ended();
 }
 
+/// Nobody reads what is written, as over a link that stalls: the write blocks, and a signal must end it all the same.
+#[test]
+fn a_signal_ends_a_blocked_write() {
+    let mut terminal = Terminal::start(&["demo"], &[]);
+    terminal.shows("billing");
+    terminal.gone.store(true, Ordering::Release);
+    std::thread::sleep(Duration::from_millis(1500));
+    for _ in 0..60 {
+        terminal.press("\x0c");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    terminal.signal(rustix::process::Signal::TERM);
+    let start = Instant::now();
+    assert_eq!(terminal.ends(Duration::from_secs(5)).exit_code(), 143);
+    assert!(start.elapsed() > Duration::from_secs(1), "the write was not blocked: this proves nothing");
+}
+
 #[test]
 fn poor_terminals_get_ascii_or_a_word() {
     let mut plain = Terminal::start(&["demo"], SMALL, &[("LANG", "C"), ("NO_COLOR", "1")]);
