@@ -1,4 +1,5 @@
 //! `lagtop collect` as a process: its stream, its orders, its end, and where its secrets are.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
 
