@@ -1,5 +1,6 @@
 //! The dashboard in a real (pseudo-)terminal, on the simulated cluster: it appears, obeys, and gives the terminal back
 //! in every way that it may end.
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::io::{Read, Write};
 use std::num::NonZero;

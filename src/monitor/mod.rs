@@ -177,6 +177,7 @@ impl Monitor {
         }
         self.view.listing = facts.listing;
         self.view.progress = facts.progress.unwrap_or_default();
+        self.view.log.clone_from(&facts.log);
         self.polls.told(self.view.progress.polls, at);
         self.view.problems = Arc::new(facts.problems.clone().unwrap_or_default());
         if facts.listing.is_some() {

@@ -11,8 +11,8 @@ fn hello() -> Frame {
     Frame::Hello(Hello { started: Wall(STARTED), ..Hello::default() })
 }
 
-fn listing() -> Option<Listing> {
-    Some(Listing { complete: true, ..Listing::default() })
+fn listing() -> Listing {
+    Listing { complete: true, ..Listing::default() }
 }
 
 /// A snapshot of one group with these members, all holding nothing.
@@ -23,7 +23,7 @@ fn snapshot(at: u64, evidence: Evidence, state: GroupState, members: &[&str]) ->
     let group = Group { kind: GroupKind::Classic, description, described_at: Some(At(at)), ..Group::default() };
     let groups = BTreeMap::from([("g".into(), group)]);
     let progress = Some(Progress { polls: at, ..Progress::default() });
-    let body = Snapshot { listing: listing(), progress, groups, ..Snapshot::default() };
+    let body = Snapshot { listing: Some(listing()), progress, groups, ..Snapshot::default() };
     Stamped { at: At(at), body }
 }
 
@@ -64,7 +64,7 @@ fn events_reach_the_view_with_the_next_snapshot() {
     assert_eq!(*monitor.log_positions(), BTreeMap::from([(3, 3)]));
 
     // An hour later, without another word about the group, it is quiet.
-    let body = Snapshot { listing: listing(), ..Snapshot::default() };
+    let body = Snapshot { listing: Some(listing()), ..Snapshot::default() };
     monitor.fold(Frame::Partial(Stamped { at: At(3_700_000), body }));
     let view = monitor.view();
     assert_eq!(view.groups[0].rebalances.frequency.per_hour, 0);
@@ -99,7 +99,7 @@ fn without_the_log_polls_count() {
     let ongoing = view.groups[0].rebalances.ongoing.as_ref().unwrap();
     assert_eq!((ongoing.lasting, ongoing.at_least), (Duration::ZERO, false));
     // Nothing new of the group, and yet it goes on.
-    let body = Snapshot { listing: listing(), ..Snapshot::default() };
+    let body = Snapshot { listing: Some(listing()), ..Snapshot::default() };
     monitor.fold(Frame::Partial(Stamped { at: At(3000), body }));
     assert_eq!(monitor.view().groups[0].rebalances.ongoing.as_ref().unwrap().lasting, Duration::from_secs(1));
     monitor.fold(Frame::Partial(snapshot(4000, Evidence::Admin, GroupState::Stable, &["a", "b"])));

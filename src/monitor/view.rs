@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::assign::metrics::Metrics;
 use crate::health::rebalances::Happening;
 use crate::health::{Direction, IdleReason, LagTotals, PartitionLag};
-use crate::model::{At, Evidence, GroupKind, GroupState, Listing, LogGap, MemberLog, Name, Problem, Progress, Wall};
+use crate::model::{
+    At, Evidence, GroupKind, GroupState, Listing, LogGap, LogProgress, MemberLog, Name, Problem, Progress, Wall,
+};
 
 pub use super::metadata::view::{
     Consequence, Effect, Explanation, FarMember, GroupMetadata, HashState, MetadataChange, MetadataLine, Noticed,
@@ -24,6 +26,8 @@ pub struct View {
     pub feed: Feed,
     pub listing: Option<Listing>,
     pub progress: Progress,
+    /// How far the coordinator log was read; `None`: it is not read.
+    pub log: Option<LogProgress>,
     /// Sorted by group id.
     pub groups: Vec<Arc<GroupView>>,
     pub problems: Arc<Vec<Problem>>,
@@ -86,9 +90,9 @@ pub struct GroupView {
     pub rebalances: RebalanceView,
     /// What makes its hash (KIP-1101), and what changed in it.
     pub metadata: Arc<GroupMetadata>,
-    /// When members and state were last seen; `None`: never.
+    /// When members and state were last told; `None`: never. See [`View::described_at`].
     pub described_at: Option<At>,
-    /// When the commits were last read; `None`: never.
+    /// When the commits were last told; `None`: never. See [`View::commits_at`].
     pub commits_at: Option<At>,
     /// Sorted by member id.
     pub members: Vec<MemberView>,
@@ -111,11 +115,6 @@ impl GroupView {
     /// Largest member's lag ÷ mean; `None` without lag or members.
     pub fn skew(&self) -> Option<f64> {
         self.metrics.as_ref().and_then(|metrics| metrics.lag_over_mean)
-    }
-
-    /// Whether the figures were read with the newest poll or shortly before. `fresh` is in the monitor's hands.
-    pub fn observed_at(&self) -> Option<At> {
-        self.described_at.max(self.commits_at)
     }
 }
 
@@ -194,6 +193,29 @@ pub struct PlannedMember {
 }
 
 impl View {
+    /// Whether the log tells what is true of this group now: then it is as fresh as the log, also while nothing happens.
+    fn follows_log(&self, group: &GroupView) -> Option<At> {
+        let follows = group.evidence == Evidence::Log && group.log_gap.is_none();
+        self.log.as_ref().filter(|_| follows).map(|log| log.observed_at)
+    }
+
+    /// When members and state of the group were last seen; `None`: never.
+    pub fn described_at(&self, group: &GroupView) -> Option<At> {
+        group.described_at.map(|at| self.follows_log(group).map_or(at, |log| at.max(log)))
+    }
+
+    /// When its commits were last read; `None`: never.
+    pub fn commits_at(&self, group: &GroupView) -> Option<At> {
+        group.commits_at.map(|at| self.follows_log(group).map_or(at, |log| at.max(log)))
+    }
+
+    /// When anything was last read.
+    pub fn observed_at(&self) -> Option<At> {
+        let groups = self.groups.iter().filter_map(|group| group.described_at.max(group.commits_at));
+        let listing = self.listing.map(|listing| listing.observed_at);
+        groups.chain(listing).chain(self.log.as_ref().map(|log| log.observed_at)).max()
+    }
+
     pub fn group(&self, id: &Name) -> Option<&Arc<GroupView>> {
         let place = self.groups.binary_search_by(|group| group.id.cmp(id)).ok()?;
         self.groups.get(place)

@@ -4,6 +4,8 @@
 // The names are the schema's.
 #![allow(clippy::struct_field_names)]
 
+mod rebalances;
+
 use serde::Serialize;
 
 use super::Outcome;
@@ -47,6 +49,13 @@ struct Group {
     evidence: crate::model::Evidence,
     assignor: Option<Name>,
     coordinator: Option<i32>,
+    /// Generation or group epoch; `null` without the log, as the next two.
+    epoch: Option<i32>,
+    assignment_epoch: Option<i32>,
+    /// The group hash of KIP-1101, signed decimal: as a number it would not survive a reader of doubles.
+    stored_hash: Option<String>,
+    /// Why the log does not tell now.
+    log_gap: Option<crate::model::LogGap>,
     /// Age of members and state, and of the commits, in milliseconds.
     described_age_ms: Option<u64>,
     commits_age_ms: Option<u64>,
@@ -57,6 +66,9 @@ struct Group {
     current: Option<Judged>,
     plan: Option<Plan>,
     partitions: Vec<Partition>,
+    rebalances: rebalances::Rebalances,
+    /// Other events of the group, newest first, at most 20.
+    events: Vec<rebalances::EventRow>,
     problems: Vec<ProblemRow>,
 }
 
@@ -65,6 +77,8 @@ struct Group {
 struct Totals {
     /// Records; `null` where no partition's lag is known.
     lag: Option<u64>,
+    /// Share groups: records that are not done, by the broker's own formula; `null` for all others.
+    backlog: Option<u64>,
     lost: u64,
     states: States,
 }
@@ -72,6 +86,7 @@ struct Totals {
 #[derive(Debug, Serialize)]
 struct States {
     known: usize,
+    backlog: usize,
     no_commit: usize,
     past_end: usize,
     expired: usize,
@@ -101,6 +116,8 @@ struct Member {
     idle: Option<String>,
     /// KIP-848: it holds something else than its target.
     reconciling: bool,
+    /// What only the coordinator log tells of it.
+    log: Option<rebalances::MemberLogRow>,
 }
 
 #[derive(Debug, Serialize)]
@@ -125,6 +142,8 @@ struct Partition {
     past_end: Option<u64>,
     /// Without a commit: records that the log holds.
     held: Option<u64>,
+    /// Of a share group: records that are not done.
+    backlog: Option<u64>,
     /// end − commit, as the Apache tool prints it.
     raw: Option<i64>,
     owner: Option<Name>,
@@ -211,14 +230,20 @@ fn group_row(group: &GroupView, view: &View) -> Group {
         evidence: group.evidence,
         assignor: group.assignor.clone(),
         coordinator: group.coordinator,
-        described_age_ms: age(group.described_at),
-        commits_age_ms: age(group.commits_at),
+        epoch: group.epoch,
+        assignment_epoch: group.assignment_epoch,
+        stored_hash: group.stored_hash.map(|hash| hash.to_string()),
+        log_gap: group.log_gap,
+        described_age_ms: age(view.described_at(group)),
+        commits_age_ms: age(view.commits_at(group)),
         members: group.members.iter().map(|member| member_row(member, group)).collect(),
         idle_members: group.idle,
         totals: totals(&group.totals),
         current: group.metrics.as_ref().map(judged),
         plan: group.plan.as_ref().map(|plan| plan_row(plan, group)),
         partitions: group.partitions.iter().map(|partition| partition_row(partition, group)).collect(),
+        rebalances: rebalances::rows(&group.rebalances),
+        events: rebalances::events(&group.rebalances),
         problems: group.problems.iter().map(|problem| problem_row(problem, view.now)).collect(),
     }
 }
@@ -226,9 +251,11 @@ fn group_row(group: &GroupView, view: &View) -> Group {
 fn totals(totals: &LagTotals) -> Totals {
     Totals {
         lag: totals.has_known().then_some(totals.lag),
+        backlog: (totals.shared > 0).then_some(totals.backlog),
         lost: totals.lost,
         states: States {
             known: totals.known,
+            backlog: totals.shared,
             no_commit: totals.no_commit,
             past_end: totals.past_end,
             expired: totals.expired,
@@ -258,15 +285,17 @@ fn member_row(member: &MemberView, group: &GroupView) -> Member {
         totals: totals(&member.totals),
         idle: member.idle.map(|reason| reason.to_string()),
         reconciling: member.reconciling,
+        log: member.log.as_deref().map(rebalances::member_log),
     }
 }
 
 fn partition_row(partition: &PartitionView, group: &GroupView) -> Partition {
     let member = |place: Option<usize>| place.map(|place| group.members[place].id.clone());
-    let (mut lost, mut past_end, mut held) = (None, None, None);
+    let (mut lost, mut past_end, mut held, mut backlog) = (None, None, None, None);
     match partition.lag {
         PartitionLag::Expired { lost: records, .. } => lost = Some(records),
         PartitionLag::PastEnd { by } => past_end = Some(by),
+        PartitionLag::Backlog(records) => backlog = Some(records),
         PartitionLag::NoCommit { held: records } => held = records,
         _ => {}
     }
@@ -281,6 +310,7 @@ fn partition_row(partition: &PartitionView, group: &GroupView) -> Partition {
         lost,
         past_end,
         held,
+        backlog,
         raw: partition.raw(),
         owner: member(partition.owner),
         planned_owner: member(partition.planned),

@@ -73,6 +73,8 @@ fn row(group: &GroupView) -> Vec<String> {
     };
     let lag = if group.totals.has_known() {
         group.totals.lag.to_string()
+    } else if group.totals.shared > 0 {
+        format!("{} backlog", group.totals.backlog)
     } else if group.kind.is_consumer() && group.commits_at.is_some() {
         "-".to_owned()
     } else {

@@ -70,8 +70,8 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
         Entry::new("assignor", or_unknown(group.assignor.as_ref())),
         Entry::new("coordinator", coordinator),
         Entry::new("known from", evidence),
-        Entry::new("members read", age(state, group.described_at)),
-        Entry::new("commits read", age(state, group.commits_at)),
+        Entry::new("members read", age(state, state.view.described_at(group))),
+        Entry::new("commits read", age(state, state.view.commits_at(group))),
         Entry::new("members", format!("{}, {} idle", group.members.len(), group.idle)),
     ];
     if let Some(needs) = standing::needs(&group.kind) {

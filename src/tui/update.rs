@@ -70,8 +70,7 @@ pub fn update(state: &mut State, action: Action, now: Duration) -> Vec<Effect> {
 }
 
 fn adopt(state: &mut State, view: View) {
-    let observed = view.groups.iter().filter_map(|group| group.observed_at());
-    state.newest = observed.chain(view.listing.map(|listing| listing.observed_at)).max();
+    state.newest = view.observed_at();
     if view.progress.interval_ms != state.view.progress.interval_ms {
         state.interval_ms = view.progress.interval_ms;
     }

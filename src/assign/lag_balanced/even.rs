@@ -2,6 +2,7 @@
 //! member that has most of them already.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use super::problem::{NOBODY, Problem};
 use super::state::State;
@@ -12,7 +13,7 @@ impl State<'_> {
         if self.problem.equal {
             self.make_equal();
         } else {
-            while self.shift() {}
+            self.make_chains_even();
         }
     }
 
@@ -46,41 +47,51 @@ impl State<'_> {
         self.deal();
     }
 
-    /// Different subscriptions: shifts partitions along a chain of members from one to another that has at least two
-    /// less. When there is no such chain any more, Σ count² is minimal. False when there was none.
-    fn shift(&mut self) -> bool {
+    /// Different subscriptions: shifts partitions from members with many to members with at least two less, directly or
+    /// along a chain of members. When no such chain is left, Σ count² is minimal.
+    fn make_chains_even(&mut self) {
         let problem = self.problem;
         let mut held = vec![0u32; problem.members * problem.topics];
         for (number, &owner) in self.owners.iter().enumerate() {
             held[owner as usize * problem.topics + problem.flat.topic(number as u32) as usize] += 1;
         }
-        let mut order: Vec<u32> = (0..problem.members as u32).collect();
-        order.sort_by_key(|&m| (Reverse(self.lists[m as usize].len()), m));
+        let mut order: BTreeSet<(usize, u64, u32)> = (0..problem.members as u32).map(|m| self.rank(m)).collect();
+        // Members that reach nobody with two partitions less.
         let mut closed = vec![false; problem.members];
-        for source in order {
-            if closed[source as usize] {
-                continue;
+        while let Some(&(count, _, source)) = order.iter().rev().find(|entry| !closed[entry.2 as usize]) {
+            let fewer = order.iter().take_while(|entry| entry.0 + 2 <= count).map(|entry| entry.2);
+            let direct = fewer.clone().find_map(|to| Some((to, problem.shared_topic(&held, source, to)?)));
+            let mut hands = Vec::new();
+            if let Some((to, topic)) = direct {
+                hands.push((source, to, topic));
+            } else {
+                let reach = Reach::from(problem, &held, source);
+                let Some(mut to) = fewer.into_iter().find(|&to| reach.came[to as usize].is_some()) else {
+                    // What can be reached from here has at most as many partitions, and reaches nothing else.
+                    reach.members.iter().for_each(|&member| closed[member as usize] = true);
+                    continue;
+                };
+                while let Some((from, topic)) = reach.came[to as usize] {
+                    hands.push((from, to, topic));
+                    to = from;
+                }
             }
-            let reach = Reach::from(problem, &held, source);
-            let target = reach
-                .members
-                .iter()
-                .copied()
-                .min_by_key(|&m| (self.lists[m as usize].len(), self.loads[m as usize], m));
-            let Some(target) = target else { continue };
-            if self.lists[target as usize].len() + 2 > self.lists[source as usize].len() {
-                // What can be reached from here has at most as many partitions, and reaches nothing else.
-                reach.members.iter().for_each(|&member| closed[member as usize] = true);
-                continue;
-            }
-            let mut to = target;
-            while let Some((from, topic)) = reach.came[to as usize] {
+            for (from, to, topic) in hands {
+                order.remove(&self.rank(from));
+                order.remove(&self.rank(to));
                 self.hand_best(from, to, topic);
-                to = from;
+                order.insert(self.rank(from));
+                order.insert(self.rank(to));
+                held[from as usize * problem.topics + topic as usize] -= 1;
+                held[to as usize * problem.topics + topic as usize] += 1;
             }
-            return true;
+            closed.fill(false);
         }
-        false
+    }
+
+    /// A member's place among those with few partitions and little lag.
+    fn rank(&self, member: u32) -> (usize, u64, u32) {
+        (self.lists[member as usize].len(), self.loads[member as usize], member)
     }
 
     /// Hands over the partition of a topic that leaves the two members' lags closest.

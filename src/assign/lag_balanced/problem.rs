@@ -84,6 +84,12 @@ impl Problem {
         self.reads[member as usize * self.topics + topic as usize]
     }
 
+    /// A topic of which `from` holds partitions and to which `to` subscribes.
+    pub(super) fn shared_topic(&self, held: &[u32], from: u32, to: u32) -> Option<u32> {
+        let held = &held[from as usize * self.topics..][..self.topics];
+        self.named.iter().copied().find(|&topic| held[topic as usize] > 0 && self.reads(to, topic))
+    }
+
     /// No assignment has a smaller largest-member-lag.
     pub(super) fn lower_bound(&self) -> u64 {
         let largest = self.by_lag.first().map_or(0, |&number| self.lags[number as usize]);

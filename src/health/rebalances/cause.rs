@@ -222,9 +222,9 @@ impl Why {
         let Some(quiet) = self.quiet else { return Departed::CannotTell };
         // A session is renewed by heartbeats, at most a third of it apart; the last commit may be later than the last
         // of them, or an auto-commit interval before it.
-        let session = self.session_timeout.map(|timeout| (timeout - timeout / 3, timeout + SLACK.max(timeout / 2)));
+        let session = self.session_timeout.map(|timeout| (timeout / 3 * 2, timeout + SLACK.max(timeout / 2)));
         // The last commit is made in the last poll at the latest.
-        let poll = self.rebalance_timeout.map(|timeout| (timeout - timeout / 20, timeout + SLACK.max(timeout / 2)));
+        let poll = self.rebalance_timeout.map(|timeout| (timeout / 20 * 19, timeout + SLACK.max(timeout / 2)));
         let first = [session, poll].into_iter().flatten().map(|(earliest, _)| earliest).min();
         if quiet <= RIGHT_BEFORE && first.is_none_or(|first| quiet < first) {
             return Departed::Left;

@@ -28,11 +28,8 @@ impl GroupHistory {
             // Compacted, or the reading starts here.
             None => {}
             Some(last) if record.generation > last => self.rebalance(event, record, last, &now, seen, out),
-            Some(last) if record.generation == last => {
-                if !changed_type {
-                    self.restarted(event, &now, out);
-                }
-            }
+            Some(last) if record.generation == last && changed_type => {}
+            Some(last) if record.generation == last => self.restarted(event, &now, out),
             // Deleted and created again, and the tombstone is compacted away.
             Some(_) => {
                 self.free.clear();

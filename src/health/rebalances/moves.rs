@@ -9,6 +9,9 @@ use crate::model::{Name, TopicPartitions};
 /// A member and what it held; `None`: it cannot be decoded.
 pub type Holding = (Arc<Who>, Option<TopicPartitions>);
 
+/// Who holds each partition.
+type Owners = BTreeMap<(Name, i32), Vec<Arc<Who>>>;
+
 /// What the whole group holds now.
 #[derive(Debug)]
 pub enum Held {
@@ -89,9 +92,9 @@ pub fn between(before: &[Holding], now: &[Holding], held: &Held, free: &mut Free
         }
     }
     for (partition, gainers) in gained {
-        let mut last = free.0.remove(&partition);
+        let mut holder = free.0.remove(&partition);
         for to in gainers {
-            let from = last.take();
+            let from = holder.take();
             match &from {
                 // It got back what it had given up.
                 Some(who) if who.is(&to) => continue,
@@ -114,8 +117,8 @@ fn list(moves: &mut Moves, (topic, partition): &(Name, i32), from: Option<Arc<Wh
 }
 
 /// Who holds what; `None` where a member's part cannot be decoded. Share groups give a partition to several members.
-fn owners(holdings: &[Holding]) -> Option<BTreeMap<(Name, i32), Vec<Arc<Who>>>> {
-    let mut owners: BTreeMap<(Name, i32), Vec<Arc<Who>>> = BTreeMap::new();
+fn owners(holdings: &[Holding]) -> Option<Owners> {
+    let mut owners = Owners::new();
     for (who, held) in holdings {
         for (topic, partitions) in held.as_ref()? {
             for partition in partitions {

@@ -70,23 +70,23 @@ impl Watch {
         let least = self.last.since(self.first).max(known);
         let most = self.before.map(|before| end.since(before)).filter(|most| *most >= least);
         match most {
-            Some(most) if most - least <= BLUR => {
-                Took::About { took: (most + least) / 2, error: (most - least).div_ceil_millis() }
+            Some(most) if most.saturating_sub(least) <= BLUR => {
+                let error = u64::try_from(most.saturating_sub(least).as_millis().div_ceil(2)).unwrap_or(u64::MAX);
+                Took::About { took: (most + least) / 2, error: Duration::from_millis(error) }
             }
             _ => Took::AtLeast(least),
         }
     }
 }
 
-/// Half of a span in whole milliseconds, rounded up.
-trait Half {
-    fn div_ceil_millis(self) -> Duration;
-}
-
-impl Half for Duration {
-    fn div_ceil_millis(self) -> Duration {
-        Duration::from_millis(u64::try_from(self.as_millis().div_ceil(2)).unwrap_or(u64::MAX))
-    }
+/// What a poll's state means for the rebalances.
+enum Seen {
+    /// The state is not known, or a rebalance is under way.
+    Nothing,
+    /// The group is at rest, and was before, or that is not known.
+    AtRest,
+    /// The group is at rest, and was not before.
+    Ended(Watch),
 }
 
 impl Polled {
@@ -109,15 +109,14 @@ impl Polled {
         Some((watch.first, watch.before.is_none()))
     }
 
-    /// Notes the state. Returns the watch of a rebalance that was over by this poll, and whether the group is at rest.
-    fn note(&mut self, poll: &Poll<'_>) -> Option<Option<Watch>> {
+    fn note(&mut self, poll: &Poll<'_>) -> Seen {
         let rebalancing = match poll.state {
             GroupState::PreparingRebalance
             | GroupState::CompletingRebalance
             | GroupState::Assigning
             | GroupState::Reconciling => true,
             GroupState::Stable | GroupState::Empty => false,
-            GroupState::Unknown | GroupState::NotReady | GroupState::Dead => return None,
+            GroupState::Unknown | GroupState::NotReady | GroupState::Dead => return Seen::Nothing,
         };
         let before = self.last.filter(|(_, rebalancing)| !rebalancing).map(|(at, _)| at);
         let before = before.map(|at| poll.unchanged_until.map_or(at, |until| until.max(at)).min(poll.at));
@@ -126,16 +125,16 @@ impl Polled {
             Some(watch) if watch.ended.is_none() => {
                 if rebalancing {
                     watch.last = watch.last.max(poll.at);
-                    return None;
+                    return Seen::Nothing;
                 }
                 watch.ended = Some(poll.at);
-                Some(Some(*watch))
+                Seen::Ended(*watch)
             }
             _ if rebalancing => {
                 self.watch = Some(Watch { before, first: poll.at, last: poll.at, ended: None });
-                None
+                Seen::Nothing
             }
-            _ => Some(None),
+            _ => Seen::AtRest,
         }
     }
 }
@@ -145,7 +144,11 @@ impl GroupHistory {
     pub fn poll(&mut self, poll: &Poll<'_>, out: &mut Vec<Happening>) {
         self.name_members(poll.description);
         self.polled.since.get_or_insert(poll.wall);
-        let Some(watch) = self.polled.note(poll) else { return };
+        let watch = match self.polled.note(poll) {
+            Seen::Nothing => return,
+            Seen::AtRest => None,
+            Seen::Ended(watch) => Some(watch),
+        };
         let now: BTreeMap<Name, Holding> = poll
             .description
             .members

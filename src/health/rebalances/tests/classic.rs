@@ -92,7 +92,7 @@ fn a_cooperative_rebalance_hands_over_in_two_rounds() {
     let mut log = Log::new();
     let round = |generation, members| {
         let protocol = Some("cooperative-sticky".into());
-        what(Generation { generation, members, protocol, ..consumer() })
+        what(Generation { generation, protocol, members, ..consumer() })
     };
     log.at(0, [created(), round(1, vec![holding("a", &[0, 1])])]);
     log.at(1000, [round(2, vec![holding("a", &[0]), holding("b", &[])])]);

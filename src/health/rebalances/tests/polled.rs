@@ -79,7 +79,7 @@ fn a_rebalance_seen_is_timed_between_polls() {
     polls.at(6000, Stable, &[("a", &[0]), ("b", &[1])]);
     let list = polls.list();
     assert_eq!(list.len(), 1);
-    let (took, error) = (Duration::from_millis(4000), Duration::from_millis(2000));
+    let (took, error) = (Duration::from_secs(4), Duration::from_secs(2));
     assert_eq!(list[0].took, Took::About { took, error });
     assert_eq!((list[0].began, list[0].ended, list[0].log), (Wall(2000), Wall(6000), None));
     assert_eq!(causes(&list[0]), ["joined: client-b @10.0.0.1"]);

@@ -54,7 +54,9 @@ proptest! {
     fn told_again_changes_nothing(steps in steps(), split in 0..120_usize, back in 0..120_usize) {
         let events = life(&steps);
         let mut once = History::default();
-        events.iter().for_each(|event| once.event(event, Seen::default()));
+        for event in &events {
+            once.event(event, Seen::default());
+        }
         let split = split.min(events.len());
         let again = split.saturating_sub(back);
         let mut twice = History::default();
@@ -69,10 +71,14 @@ proptest! {
     fn partitions_are_independent(steps in steps()) {
         let events = life(&steps);
         let (mut mixed, mut apart) = (History::default(), History::default());
-        events.iter().for_each(|event| mixed.event(event, Seen::default()));
+        for event in &events {
+            mixed.event(event, Seen::default());
+        }
         for partition in [1, 0] {
             let part = events.iter().filter(|event| event.log.0 == partition);
-            part.for_each(|event| apart.event(event, Seen::default()));
+            for event in part {
+                apart.event(event, Seen::default());
+            }
         }
         prop_assert_eq!(told(&mut mixed), told(&mut apart));
     }
@@ -81,7 +87,9 @@ proptest! {
     #[test]
     fn figures_are_sane(steps in steps(), now in -100_000..1_000_000_i64) {
         let mut history = History::default();
-        life(&steps).iter().for_each(|event| history.event(event, Seen::default()));
+        for event in &life(&steps) {
+            history.event(event, Seen::default());
+        }
         for group in ["classic", "consumer"] {
             let summary = history.summary(&group.into(), asked(now), &Summary::default());
             prop_assert!(summary.frequency.not_stable_share.is_none_or(|share| (0.0..=1.0).contains(&share)));
