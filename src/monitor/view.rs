@@ -9,6 +9,10 @@ use crate::model::{
     At, Evidence, GroupKind, GroupState, Listing, LogGap, LogProgress, MemberLog, Name, Problem, Progress, Wall,
 };
 
+pub use super::metadata::view::{
+    Consequence, Effect, Explanation, FarMember, GroupMetadata, HashState, MetadataChange, MetadataLine, Noticed,
+    Outcome, TopicMetadata,
+};
 pub use crate::health::rebalances::Summary as RebalanceView;
 
 /// Everything there is to show. Cheap to clone: groups are shared with the views before and after.
@@ -30,6 +34,8 @@ pub struct View {
     /// What happened in any group, newest first, at most 1000: rebalances, commits that moved back, static restarts,
     /// changes of type, deletions.
     pub events: Arc<Vec<Arc<Happening>>>,
+    /// Changes of topics, racks and subscriptions, newest first, at most 1000.
+    pub metadata_feed: Arc<Vec<Arc<MetadataLine>>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -82,6 +88,8 @@ pub struct GroupView {
     /// Why the log does not tell of this group now, although it is read.
     pub log_gap: Option<LogGap>,
     pub rebalances: RebalanceView,
+    /// What makes its hash (KIP-1101), and what changed in it.
+    pub metadata: Arc<GroupMetadata>,
     /// When members and state were last told; `None`: never. See [`View::described_at`].
     pub described_at: Option<At>,
     /// When the commits were last told; `None`: never. See [`View::commits_at`].
