@@ -2,7 +2,8 @@
 
 mod group;
 pub mod metadata;
-mod plan;
+pub mod plan;
+mod rates;
 mod rebalances;
 pub mod view;
 
@@ -10,19 +11,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::assign::Assignor;
 use crate::frame::{Frame, Level, Stamped};
 use crate::health::Trend;
 use crate::health::rebalances::{History, Reach, Seen, Storm};
 use crate::model::{At, Name, Snapshot};
 use view::{Feed, GroupView, View};
 
-pub use plan::Reset;
+pub use plan::{Question, QuestionError, Reset, what_if};
 
 /// What the person wants the view to be like.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Preferences {
     /// What a partition without a commit counts for in a plan.
     pub reset: Reset,
+    /// Whose plan stands beside the current assignment.
+    pub assignor: Assignor,
     /// How many rebalances are a storm.
     pub storm: Storm,
 }
@@ -58,6 +62,9 @@ struct Memory {
     polled: Option<At>,
     /// Commits that were past the end in the last poll: offset and the end's time, by topic and partition.
     past_end: BTreeMap<(Name, i32), PastEnd>,
+    rates: rates::Memory,
+    /// The last plan and what it was made of: the same facts need no new one.
+    planned: Option<(Arc<plan::Basis>, plan::Answered, Option<plan::Answer>)>,
 }
 
 /// A commit that is ahead of the end of its log.
@@ -85,7 +92,7 @@ impl Polls {
 
 impl Monitor {
     pub fn new(preferences: Preferences) -> Self {
-        Self { preferences, ..Self::default() }
+        Self { preferences, view: View { assignor: preferences.assignor, ..View::default() }, ..Self::default() }
     }
 
     /// The view as of the newest frame.
@@ -191,7 +198,8 @@ impl Monitor {
         for name in touched {
             if let Some(group) = facts.groups.get(name) {
                 let memory = self.memory.entry(name.clone()).or_default();
-                let mut view = group::build(name, group, facts, memory, at, self.preferences);
+                let rebalance = rates::rebalance_time(groups.get(name).map(|group| &**group));
+                let mut view = group::build(name, group, facts, memory, at, rebalance, self.preferences);
                 if let Some(poll) = rebalances::poll(group, &view, memory, self.polls, at, self.view.started) {
                     self.history.poll(&poll);
                 }
