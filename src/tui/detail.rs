@@ -67,7 +67,7 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
     let mut entries = vec![
         Entry::title("Group"),
         Entry::new("id", group.id.to_string()),
-        Entry::new("in a sentence", standing::sentence(group, state.is_fresh(), look)),
+        Entry::new("in a sentence", standing::sentence(group, state.is_fresh(), state.wall(), look)),
         Entry::new("type", group.kind.to_string()),
         Entry::new("state", group.state.to_string()),
         Entry::new("assignor", or_unknown(group.assignor.as_ref())),

@@ -1,5 +1,7 @@
 //! What a detail page says about something that happened: everything, with full names.
 
+use std::sync::Arc;
+
 use super::figures::duration;
 use super::page::Entry;
 use super::past::{Detail, Past};
@@ -83,17 +85,21 @@ fn entry(detail: &Detail<'_>) -> Option<Entry> {
     let entry = match detail {
         // Told above, with their times.
         Detail::Cause(_) => return None,
-        Detail::Waits(waiting) => Entry::new("waits for", format!("{}; id {}", words::waiting(waiting), waiting.who.id)),
+        Detail::Waits(waiting) => {
+            Entry::new("waits for", format!("{}; id {}", words::waiting(waiting), waiting.who.id))
+        }
         Detail::Joined(who) => Entry::new("joined", full(who)),
         Detail::Gone(gone) => {
             let mut text = format!("{}; {}", full(&gone.who), gone.why);
             if let Some(after) = gone.why.back_after {
-                text.push_str(&format!("; one of the same client id and host joined {} later", duration(after)));
+                text.push_str("; one of the same client id and host joined ");
+                text.push_str(&duration(after));
+                text.push_str(" later");
             }
             Entry::new("gone", text)
         }
         Detail::Moved(moved) => {
-            let who = |who: &Option<std::sync::Arc<Who>>| who.as_ref().map_or("nobody".to_owned(), |who| who.to_string());
+            let who = |who: &Option<Arc<Who>>| who.as_ref().map_or_else(|| "nobody".to_owned(), ToString::to_string);
             let key = format!("{}-{}", moved.topic, moved.partition);
             Entry::new(key, format!("{} > {}", who(&moved.from), who(&moved.to)))
         }

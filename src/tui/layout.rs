@@ -177,7 +177,8 @@ mod tests {
             for height in 0..40 {
                 let look = Look { theme: Theme::mono(), charset: Charset::Ascii };
                 let mut state = State::new(look, Name::new("c"), 2000, (width, height));
-                for screen in [None, Some(Screen::Group(Name::new("g"))), Some(Screen::Problems), Some(Screen::Events)] {
+                for screen in [None, Some(Screen::Group(Name::new("g"))), Some(Screen::Problems), Some(Screen::Events)]
+                {
                     state.screens = screen.into_iter().collect();
                     let frame = frame(&state);
                     assert_eq!(

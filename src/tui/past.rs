@@ -46,9 +46,9 @@ impl<'a> Past<'a> {
             Self::Other(happening) => (&happening.group, Some(happening.wall), happening.log, happening.what.name()),
         };
         let who = match self {
-            Self::Other(Happening { what: Happened::StaticAway(who) | Happened::StaticRestarted(Some(who)), .. }) => {
-                Some(who.id.clone())
-            }
+            Self::Other(Happening {
+                what: Happened::StaticAway(who) | Happened::StaticRestarted(Some(who)), ..
+            }) => Some(who.id.clone()),
             _ => None,
         };
         PastKey { group: group.clone(), wall, log, what, who }

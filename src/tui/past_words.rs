@@ -68,11 +68,11 @@ pub fn epochs_title(kind: &GroupKind) -> &'static str {
 
 /// How many partitions changed hands, shortly.
 pub fn moved(rebalance: &Rebalance) -> String {
-    let Some(moves) = &rebalance.moves else { return "?".to_owned() };
-    match (moves.moved, moves.taken, moves.dropped) {
+    let Some(changes) = &rebalance.moves else { return "?".to_owned() };
+    match (changes.moved, changes.taken, changes.dropped) {
         (0, 0, dropped) if dropped > 0 => format!("{dropped} freed"),
         (0, taken, _) if taken > 0 => format!("{taken} taken"),
-        (moved, ..) => format!("{moved} of {}", moves.of),
+        (moved, ..) => format!("{moved} of {}", changes.of),
     }
 }
 
@@ -168,16 +168,16 @@ pub fn sentence(group: &GroupView, now: Option<Wall>, look: &Look) -> Option<Str
     if count == 0 {
         return None;
     }
-    let least = if known.lower_bound { "At least " } else { "" };
-    let mut says = format!("{least}{} this hour", plural(count, "rebalance"));
+    let or_more = if known.lower_bound { "At least " } else { "" };
+    let mut says = format!("{or_more}{} this hour", plural(count, "rebalance"));
     let (when, past) = match (&known.ongoing, known.list.first()) {
-        (Some(ongoing), _) => (
-            format!("one under way for {}", duration(ongoing.lasting)),
-            Past::Ongoing(&group.id, ongoing),
-        ),
+        (Some(ongoing), _) => {
+            (format!("one under way for {}", duration(ongoing.lasting)), Past::Ongoing(&group.id, ongoing))
+        }
         (None, Some(last)) => {
             let ago = now.map(|now| u64::try_from(now.0.saturating_sub(last.began.0)).unwrap_or(0));
-            let ago = ago.map_or_else(String::new, |ago| format!("the last {} ago", duration(Duration::from_millis(ago))));
+            let ago =
+                ago.map_or_else(String::new, |ago| format!("the last {} ago", duration(Duration::from_millis(ago))));
             (ago, Past::Rebalance(&group.id, last))
         }
         (None, None) => return Some(format!("{says}.")),

@@ -93,7 +93,9 @@ fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
 fn from(view: &View) -> &'static str {
     match &view.log {
         None => "of all selected groups, seen by polling",
-        Some(log) if log.caught_up < log.partitions => "of all selected groups; the coordinator log is still being read",
+        Some(log) if log.caught_up < log.partitions => {
+            "of all selected groups; the coordinator log is still being read"
+        }
         Some(_) => "of all selected groups, from the coordinator log",
     }
 }
