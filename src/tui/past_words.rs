@@ -15,6 +15,8 @@ use crate::monitor::view::{GroupView, RebalanceView};
 /// The end of the year 9999, in milliseconds: what comes later cannot be written.
 const LATEST: u64 = 253_402_300_799_000;
 const DAY: i64 = 86_400_000;
+/// A lower bound below this says nothing.
+const SHORTEST: Duration = Duration::from_millis(100);
 
 /// `2026-07-04 03:12:40`, in UTC.
 pub fn moment(wall: Wall) -> String {
@@ -38,7 +40,7 @@ pub fn took(took: Took, look: &Look) -> String {
     match took {
         Took::Exact(_) => known,
         Took::About { .. } => format!("{}{known}", glyphs.about),
-        Took::AtLeast(least) if least < Duration::from_millis(100) => "?".to_owned(),
+        Took::AtLeast(least) if least < SHORTEST => "?".to_owned(),
         Took::AtLeast(_) => format!("{}{known}", glyphs.at_least),
     }
 }
@@ -48,6 +50,7 @@ pub fn took_in_words(took: Took) -> String {
     match took {
         Took::Exact(exact) => format!("{}, between two records", duration(exact)),
         Took::About { took, error } => format!("about {}, give or take {}", duration(took), duration(error)),
+        Took::AtLeast(least) if least < SHORTEST => "not known: its start is in no record".to_owned(),
         Took::AtLeast(least) => format!("at least {}: its start is in no record", duration(least)),
     }
 }
