@@ -123,7 +123,8 @@ fn run_snapshot(args: &Snapshot) -> anyhow::Result<ExitCode> {
     let runtime = runtime()?;
     let outcome = runtime.block_on(async {
         let source = start();
-        report::observe(source, Monitor::new(preferences(args.watch.assume_reset, args.watch.storm)), args.timeout).await
+        report::observe(source, Monitor::new(preferences(args.watch.assume_reset, args.watch.storm)), args.timeout)
+            .await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
     report::print(&outcome, args.format.into())

@@ -132,7 +132,7 @@ pub fn group(state: &State, body: Rect) -> GroupPlaces {
 pub fn rebalances(body: Rect) -> RebalancesPlaces {
     let lines = match (body.height, body.width) {
         (0..10, _) => 1,
-        (10..16, _) | (_, 120..) => 2,
+        (10..16, _) | (_, 140..) => 2,
         _ => 3,
     };
     let mut rest = body;

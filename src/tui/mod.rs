@@ -23,6 +23,8 @@ mod figures;
 mod filter;
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod fixture_past;
 mod keymap;
 mod layout;
 mod list;

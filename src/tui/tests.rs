@@ -1,5 +1,7 @@
 //! Screens as text, styles of what matters, and every key.
 
+mod past;
+
 use std::time::Duration;
 
 use ratatui::buffer::Buffer;
@@ -17,17 +19,17 @@ use crate::monitor::view::{Feed, View};
 
 const SIZES: [(u16, u16); 4] = [(40, 10), (80, 24), (120, 40), (160, 50)];
 
-struct Bench {
-    state: State,
+pub(super) struct Bench {
+    pub(super) state: State,
     now: Duration,
 }
 
 impl Bench {
-    fn new(size: (u16, u16)) -> Self {
+    pub(super) fn new(size: (u16, u16)) -> Self {
         Self::with(fixture::view(), size)
     }
 
-    fn with(view: View, size: (u16, u16)) -> Self {
+    pub(super) fn with(view: View, size: (u16, u16)) -> Self {
         let look = Look { theme: Theme::load("default", Depth::Ansi16).unwrap(), charset: Charset::Unicode };
         let state = State::new(look, Name::new("kafka-1.prod:9092"), fixture::INTERVAL, size);
         let mut bench = Self { state, now: Duration::from_millis(400) };
@@ -36,38 +38,38 @@ impl Bench {
         bench
     }
 
-    fn act(&mut self, action: Action) -> Vec<Effect> {
+    pub(super) fn act(&mut self, action: Action) -> Vec<Effect> {
         update(&mut self.state, action, self.now)
     }
 
-    fn later(&mut self, milliseconds: u64) {
+    pub(super) fn later(&mut self, milliseconds: u64) {
         self.now += Duration::from_millis(milliseconds);
         self.act(Action::Tick);
     }
 
-    fn press(&mut self, keys: &str) -> Vec<Effect> {
+    pub(super) fn press(&mut self, keys: &str) -> Vec<Effect> {
         keys.chars().flat_map(|c| self.key(Key::Char(c))).collect()
     }
 
-    fn key(&mut self, key: Key) -> Vec<Effect> {
+    pub(super) fn key(&mut self, key: Key) -> Vec<Effect> {
         self.act(Action::Key(key))
     }
 
-    fn open(&mut self, group: &str) -> &mut Self {
+    pub(super) fn open(&mut self, group: &str) -> &mut Self {
         self.state.groups.select_key(&Name::new(group));
         self.key(Key::Enter);
         assert_eq!(*self.state.screen(), Screen::Group(Name::new(group)));
         self
     }
 
-    fn buffer(&self) -> Buffer {
+    pub(super) fn buffer(&self) -> Buffer {
         let (width, height) = self.state.size;
         let mut buffer = Buffer::empty(Rect { x: 0, y: 0, width, height });
         draw(&self.state, &mut buffer);
         buffer
     }
 
-    fn lines(&self) -> Vec<String> {
+    pub(super) fn lines(&self) -> Vec<String> {
         let buffer = self.buffer();
         let line = |y| {
             let mut line = String::new();
@@ -86,12 +88,12 @@ impl Bench {
         (0..buffer.area.height).map(line).collect()
     }
 
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         self.lines().join("\n")
     }
 
     /// The row and column where `needle` starts.
-    fn find(&self, needle: &str) -> (u16, u16) {
+    pub(super) fn find(&self, needle: &str) -> (u16, u16) {
         for (y, line) in self.lines().iter().enumerate() {
             if let Some(place) = line.find(needle) {
                 return (text::width(&line[..place]) as u16, y as u16);

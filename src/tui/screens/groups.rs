@@ -109,7 +109,6 @@ fn columns(state: &State, width: u16) -> Vec<Fitted<Cell>> {
         column(Cell::Trend, "TREND", TREND, TREND),
         Column { sorted: sort.mark(GroupColumn::Members), ..column(Cell::Members, "MEMBERS", 9, 11) },
         Column {
-            right: true,
             sorted: sort.mark(GroupColumn::Rebalances),
             ..column(Cell::Rebalances, "REBAL/h", rebalances, rebalances)
         },
