@@ -356,7 +356,7 @@ fn the_plan_is_the_assignors_and_respects_subscriptions() {
             .into(),
         ..GroupInput::default()
     };
-    let plan = Assignor::LagBased.assign(&input).expect("an assignment");
+    let plan = Assignor::LagBalanced.assign(&input).expect("an assignment");
     let mut moves = 0;
     for row in rows(&row["partitions"]) {
         let topic = u32::from(row["topic"] == "s.p-b");

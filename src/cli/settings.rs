@@ -96,7 +96,7 @@ pub fn preferences(reset: AssumeReset, storm: Storm) -> Preferences {
         AssumeReset::Latest => Reset::Latest,
         AssumeReset::Earliest => Reset::Earliest,
     };
-    Preferences { reset, storm }
+    Preferences { reset, storm, ..Preferences::default() }
 }
 
 fn property(typed: &str, hide: &mut Vec<String>) -> Result<(String, String), UsageError> {
