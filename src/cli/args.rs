@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::frame::order::History;
+use crate::health::rebalances::Storm;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 /// top for Apache Kafka consumer groups: lag, members, and a lag-balanced assignment beside the current one.
@@ -88,6 +89,9 @@ pub struct Watch {
     /// What a partition without a commit counts for in a plan: no API tells a group's auto.offset.reset.
     #[arg(long, value_enum, default_value_t)]
     pub assume_reset: AssumeReset,
+    /// How many rebalances of a group within how much time are a storm: a count, a slash, a time of at most 1h.
+    #[arg(long, value_name = "COUNT/TIME", default_value_t)]
+    pub storm: Storm,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -203,6 +207,9 @@ pub struct Replay {
     pub file: PathBuf,
     #[arg(long, value_enum, default_value_t)]
     pub assume_reset: AssumeReset,
+    /// How many rebalances of a group within how much time are a storm: a count, a slash, a time of at most 1h.
+    #[arg(long, value_name = "COUNT/TIME", default_value_t)]
+    pub storm: Storm,
     #[command(flatten)]
     pub screen: Screen,
     #[command(flatten)]

@@ -37,7 +37,7 @@ fn run_dashboard(args: &Dashboard) -> anyhow::Result<ExitCode> {
     let label = Name::new(launch.settings.cluster());
     let options = screen(&args.screen, label, interval, false)?;
     log_to_file(&args.log)?;
-    show(|| live::start(launch), Monitor::new(preferences(args.watch.assume_reset)), options)
+    show(|| live::start(launch), Monitor::new(preferences(args.watch.assume_reset, args.watch.storm)), options)
 }
 
 fn run_demo(args: &Demo) -> anyhow::Result<ExitCode> {
@@ -54,7 +54,7 @@ fn run_replay(args: &Replay) -> anyhow::Result<ExitCode> {
     let options =
         screen(&args.screen, Name::new(if from_stdin { "standard input" } else { &name }), Duration::ZERO, from_stdin)?;
     log_to_file(&args.log)?;
-    let monitor = Monitor::new(preferences(args.assume_reset));
+    let monitor = Monitor::new(preferences(args.assume_reset, args.storm));
     if !from_stdin {
         let file = File::open(&args.file)
             .map_err(|error| UsageError::Other(format!("the recording {name} cannot be opened: {error}")))?;
@@ -124,7 +124,8 @@ fn run_snapshot(args: &Snapshot) -> anyhow::Result<ExitCode> {
     let runtime = runtime()?;
     let outcome = runtime.block_on(async {
         let source = start();
-        report::observe(source, Monitor::new(preferences(args.watch.assume_reset)), args.timeout).await
+        report::observe(source, Monitor::new(preferences(args.watch.assume_reset, args.watch.storm)), args.timeout)
+            .await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
     report::print(&outcome, args.format.into())

@@ -8,6 +8,7 @@ use thiserror::Error;
 use super::args::{AssumeReset, Cluster, CoordinatorLog, Watch};
 use crate::collector::{PatternError, Selection};
 use crate::frame::order::{LogMode, Settings};
+use crate::health::rebalances::Storm;
 use crate::model::name::safe;
 use crate::monitor::{Preferences, Reset};
 use crate::source::live::Launch;
@@ -91,12 +92,12 @@ pub fn launch(cluster: &Cluster, watch: &Watch, interval: Duration) -> Result<La
     Ok(Launch { command, hide, settings })
 }
 
-pub fn preferences(reset: AssumeReset) -> Preferences {
+pub fn preferences(reset: AssumeReset, storm: Storm) -> Preferences {
     let reset = match reset {
         AssumeReset::Latest => Reset::Latest,
         AssumeReset::Earliest => Reset::Earliest,
     };
-    Preferences { reset, ..Preferences::default() }
+    Preferences { reset, storm, ..Preferences::default() }
 }
 
 fn property(typed: &str, hide: &mut Vec<String>) -> Result<(String, String), UsageError> {

@@ -52,13 +52,14 @@ pub enum GroupColumn {
     Members,
     State,
     Skew,
+    Rebalances,
 }
 
 impl SortColumn for GroupColumn {
-    const ALL: &'static [Self] = &[Self::Lag, Self::Group, Self::Members, Self::State, Self::Skew];
+    const ALL: &'static [Self] = &[Self::Lag, Self::Group, Self::Members, Self::Rebalances, Self::State, Self::Skew];
 
     fn descends(self) -> bool {
-        matches!(self, Self::Lag | Self::Members | Self::Skew)
+        matches!(self, Self::Lag | Self::Members | Self::Skew | Self::Rebalances)
     }
 }
 
@@ -108,6 +109,13 @@ pub fn groups(view: &View, sort: Sort<GroupColumn>, filter: &Filter) -> Vec<(Nam
             }
             GroupColumn::Skew => known_first(a.skew(), b.skew(), |a, b| sort.apply(a.total_cmp(&b))),
             GroupColumn::Members => sort.apply(a.members.len().cmp(&b.members.len())),
+            GroupColumn::Rebalances => {
+                let known = |group: &GroupView| {
+                    let known = &group.rebalances;
+                    known.since.map(|_| known.frequency.per_hour)
+                };
+                known_first(known(a), known(b), |a, b| sort.apply(a.cmp(&b)))
+            }
             GroupColumn::State => sort.apply(a.state.name().cmp(b.state.name())),
             GroupColumn::Group => sort.apply(a.id.cmp(&b.id)),
         };

@@ -1,5 +1,6 @@
 //! The screens: each draws the state and changes nothing.
 
+mod events;
 mod footer;
 mod group;
 mod groups;
@@ -8,6 +9,7 @@ pub mod metadata;
 mod page;
 mod partitions;
 mod problems;
+mod rebalances;
 
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
@@ -34,6 +36,8 @@ pub fn draw(state: &State, buffer: &mut Buffer) {
         (None, Screen::Groups) => groups::draw(canvas, places.body, state),
         (None, Screen::Group(id)) => group::draw(canvas, places.body, state, id),
         (None, Screen::Problems) => problems::draw(canvas, places.body, state),
+        (None, Screen::Rebalances(id)) => rebalances::draw(canvas, places.body, state, id),
+        (None, Screen::Events) => events::draw(canvas, places.body, state),
     }
     footer::draw(canvas, places.footer, state);
 }
