@@ -22,7 +22,7 @@ pub enum Protocol {
 }
 
 /// Every assignor that `lagtop` can run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Assignor {
     /// `org.apache.kafka.clients.consumer.RangeAssignor`.
     Range,
@@ -41,6 +41,7 @@ pub enum Assignor {
     /// KAFKA-5337; not part of Kafka.
     LagBased,
     /// Ours: lag over all topics at once, and with few moves; not part of Kafka.
+    #[default]
     LagBalanced,
 }
 
@@ -93,6 +94,21 @@ impl Assignor {
     /// The assignor that a group of a protocol means by a name (`range` is another one for each protocol).
     pub fn of_group(protocol: Protocol, name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|assignor| assignor.protocols().contains(&protocol) && assignor.kafka_name() == name)
+    }
+
+    /// The title of a column that says what it would do.
+    pub fn would(self) -> &'static str {
+        match self {
+            Self::Range => "RANGE WOULD",
+            Self::RoundRobin => "ROUNDROBIN WOULD",
+            Self::Sticky => "STICKY WOULD",
+            Self::CooperativeSticky => "COOPERATIVE-STICKY WOULD",
+            Self::Uniform => "UNIFORM WOULD",
+            Self::ServerRange => "SERVER-RANGE WOULD",
+            Self::Simple => "SIMPLE WOULD",
+            Self::LagBased => "LAG-BASED WOULD",
+            Self::LagBalanced => "LAG-BALANCED WOULD",
+        }
     }
 
     /// The protocols whose groups can run it.

@@ -1,12 +1,13 @@
 //! One group's view from the facts about it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::plan::{self, Inputs};
-use super::view::{GroupView, MemberView, PartitionView};
-use super::{Memory, PastEnd, Preferences, freshness};
-use crate::health::{LagTotals, PartitionFacts, PartitionLag};
+use super::plan::{Answered, Basis, Facts, Question};
+use super::view::{GroupView, MemberView, PartitionRates, PartitionView, Rates};
+use super::{Memory, PastEnd, Preferences, freshness, rates};
+use crate::health::{IdleReason, LagTotals, MemberForecast, PartitionFacts, PartitionLag};
 use crate::model::{
     At, Column, Description, Group, GroupKind, GroupState, Member, Name, Presence, Problem, Scope, SharePartition,
     Snapshot,
@@ -23,12 +24,14 @@ pub fn build(
     facts: &Snapshot,
     memory: &mut Memory,
     now: At,
+    rebalance: Option<Duration>,
     preferences: Preferences,
 ) -> GroupView {
     let nothing = Description::default();
     let description = group.description.as_ref().unwrap_or(&nothing);
     let mut partitions = partitions(group, description, facts, memory, now);
     let mut members = members(description, &mut partitions);
+    memory.rates.take(group, facts, &mut partitions, &mut members);
     let totals: LagTotals = partitions.iter().map(|partition| &partition.lag).collect();
     if let Some(read_at) = ends_read_at(&partitions, facts).filter(|_| totals.has_known()) {
         memory.trend.push(read_at, totals.lag);
@@ -54,21 +57,63 @@ pub fn build(
         problems: problems(id, &partitions, facts),
         ..GroupView::default()
     };
+    view.rates = rates::of_group(&partitions);
     if group.kind.is_consumer() && !members.is_empty() {
-        let settled = matches!(view.state, GroupState::Stable);
-        let inputs = Inputs { description, facts, partitions: &partitions, reset: preferences.reset };
-        let (metrics, planned) = plan::judge(&inputs, &mut members, settled);
-        view.metrics = Some(metrics);
-        if let Some((plan, owners)) = planned {
-            for (partition, owner) in partitions.iter_mut().zip(owners) {
-                partition.planned = owner;
-            }
-            view.plan = Some(plan);
-        }
+        let facts = Facts {
+            kind: &group.kind,
+            description,
+            snapshot: facts,
+            partitions: &partitions,
+            reset: preferences.reset,
+            capacity: &memory.rates.capacity,
+            rebalance,
+        };
+        let basis = Basis::of(&facts);
+        judge(&mut view, memory, basis, &mut partitions, &mut members, preferences);
     }
     view.members = members;
     view.partitions = partitions;
     view
+}
+
+/// Judges the current assignment, gives idle members their reason, and makes the alternative. There is none while nothing
+/// is held (a rebalance, or no topics).
+fn judge(
+    view: &mut GroupView,
+    memory: &mut Memory,
+    basis: Basis,
+    partitions: &mut [PartitionView],
+    members: &mut [MemberView],
+    preferences: Preferences,
+) {
+    if memory.planned.as_ref().is_none_or(|(before, ..)| **before != basis) {
+        let basis = Arc::new(basis);
+        let now = basis.now();
+        let planned = !basis.current().is_empty();
+        let answer = planned.then(|| basis.answer(&Question::of(preferences.assignor)).ok()).flatten();
+        memory.planned = Some((basis, now, answer));
+    }
+    let Some((basis, now, answer)) = &memory.planned else { return };
+    let Answered { metrics, drains, members: forecasts } = now;
+    let settled = view.state == GroupState::Stable;
+    for (place, member) in members.iter_mut().enumerate() {
+        member.drain = forecasts.get(place).copied().unwrap_or_default();
+        if member.is_idle() {
+            member.idle = Some(IdleReason::of(&basis.input, place, settled));
+        }
+    }
+    if let Some(answer) = answer {
+        // Topics of the basis are those of the partitions, in their order.
+        for (topic, same_topic) in partitions.chunk_by_mut(|a, b| a.topic == b.topic).enumerate() {
+            for partition in same_topic {
+                partition.planned = answer.owner(topic, partition.partition);
+            }
+        }
+        view.plan = Some(answer.plan.clone());
+    }
+    view.metrics = Some(metrics.clone());
+    view.drains = Some(*drains);
+    view.basis = Some(Arc::clone(basis));
 }
 
 /// When log ends were last read: a lag is a sample of that moment.
@@ -165,6 +210,7 @@ fn partitions(
                 lag: PartitionLag::of(&known, now, fresh),
                 owner: None,
                 planned: None,
+                rates: PartitionRates::default(),
             });
         }
     }
@@ -222,6 +268,9 @@ fn members(description: &Description, partitions: &mut [PartitionView]) -> Vec<M
             totals,
             idle: None,
             reconciling: reconciling(member),
+            rates: Rates::default(),
+            capacity: None,
+            drain: MemberForecast::default(),
             log: member.log.clone(),
         }
     };

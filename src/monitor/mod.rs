@@ -1,7 +1,9 @@
 //! The monitor: folds frames into a [`View`]. Pure: time is the frames' own, so a replay gives the same view.
 
 mod group;
-mod plan;
+pub mod metadata;
+pub mod plan;
+mod rates;
 mod rebalances;
 pub mod view;
 
@@ -9,19 +11,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::assign::Assignor;
 use crate::frame::{Frame, Level, Stamped};
 use crate::health::Trend;
 use crate::health::rebalances::{History, Reach, Seen, Storm};
 use crate::model::{At, Name, Snapshot};
 use view::{Feed, GroupView, View};
 
-pub use plan::Reset;
+pub use plan::{Question, QuestionError, Reset, what_if};
 
 /// What the person wants the view to be like.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Preferences {
     /// What a partition without a commit counts for in a plan.
     pub reset: Reset,
+    /// Whose plan stands beside the current assignment.
+    pub assignor: Assignor,
     /// How many rebalances are a storm.
     pub storm: Storm,
 }
@@ -33,6 +38,7 @@ pub struct Monitor {
     facts: Snapshot,
     memory: BTreeMap<Name, Memory>,
     history: History,
+    watch: metadata::Watch,
     /// How far back the coordinator log was read when it was first read to its end.
     reach: Reach,
     /// Finished polls, and when the last of them was told, and the one before.
@@ -56,6 +62,9 @@ struct Memory {
     polled: Option<At>,
     /// Commits that were past the end in the last poll: offset and the end's time, by topic and partition.
     past_end: BTreeMap<(Name, i32), PastEnd>,
+    rates: rates::Memory,
+    /// The last plan and what it was made of: the same facts need no new one.
+    planned: Option<(Arc<plan::Basis>, plan::Answered, Option<plan::Answer>)>,
 }
 
 /// A commit that is ahead of the end of its log.
@@ -83,7 +92,7 @@ impl Polls {
 
 impl Monitor {
     pub fn new(preferences: Preferences) -> Self {
-        Self { preferences, ..Self::default() }
+        Self { preferences, view: View { assignor: preferences.assignor, ..View::default() }, ..Self::default() }
     }
 
     /// The view as of the newest frame.
@@ -105,16 +114,21 @@ impl Monitor {
                 self.facts = Snapshot::default();
                 self.facts.apply(body);
                 let all = self.facts.groups.keys().chain(self.memory.keys()).cloned().collect();
-                self.refresh(at, &all);
+                self.refresh(at, &all, None);
             }
             Frame::Partial(Stamped { at, body }) => {
                 let touched = self.touched(&body);
+                let topics = body.topics.keys().cloned().collect();
                 self.facts.apply(body);
-                self.refresh(at, &touched);
+                self.refresh(at, &touched, Some(&topics));
             }
             // Shown with the next snapshot: while a history is read there are thousands a second.
             Frame::Event(Stamped { at, body }) => {
                 let wall = self.view.wall(at);
+                let (partition, offset) = body.log;
+                if self.history.positions().get(&partition).is_none_or(|newest| *newest < offset) {
+                    self.watch.event(&body, at);
+                }
                 self.history.event(&body, Seen { at, wall });
             }
             Frame::Note(Stamped { body, .. }) => match body.level {
@@ -134,7 +148,7 @@ impl Monitor {
 
     /// The source has come to its end: a recording, or a failure that will not pass.
     pub fn ended(&mut self, failure: Option<Name>) {
-        self.refresh(self.view.now, &BTreeSet::new());
+        self.refresh(self.view.now, &BTreeSet::new(), Some(&BTreeSet::new()));
         match failure {
             Some(cause) => self.view.feed = Feed::Failed { cause },
             None if !matches!(self.view.feed, Feed::Failed { .. }) => self.view.feed = Feed::Ended,
@@ -159,7 +173,8 @@ impl Monitor {
         touched
     }
 
-    fn refresh(&mut self, at: At, touched: &BTreeSet<Name>) {
+    /// `topics`: those that may have changed; `None`: any.
+    fn refresh(&mut self, at: At, touched: &BTreeSet<Name>, topics: Option<&BTreeSet<Name>>) {
         self.view.now = at;
         let facts = &self.facts;
         if let Some(cluster) = &facts.cluster {
@@ -175,18 +190,23 @@ impl Monitor {
         if facts.listing.is_some() {
             self.view.feed = Feed::Live;
         }
+        let look = metadata::Look { at, wall: self.view.wall(at), topics, groups: touched };
+        let reshown = self.watch.look(facts, look);
+        self.view.metadata_feed = self.watch.feed();
         let mut groups: BTreeMap<Name, Arc<GroupView>> =
             self.view.groups.drain(..).map(|group| (group.id.clone(), group)).collect();
         for name in touched {
             if let Some(group) = facts.groups.get(name) {
                 let memory = self.memory.entry(name.clone()).or_default();
-                let mut view = group::build(name, group, facts, memory, at, self.preferences);
+                let rebalance = rates::rebalance_time(groups.get(name).map(|group| &**group));
+                let mut view = group::build(name, group, facts, memory, at, rebalance, self.preferences);
                 if let Some(poll) = rebalances::poll(group, &view, memory, self.polls, at, self.view.started) {
                     self.history.poll(&poll);
                 }
                 if let Some(before) = groups.get(name) {
                     view.rebalances = before.rebalances.clone();
                 }
+                view.metadata = self.watch.of(name).cloned().unwrap_or_default();
                 groups.insert(name.clone(), Arc::new(view));
             } else {
                 if groups.remove(name).is_some() {
@@ -201,6 +221,9 @@ impl Monitor {
         let (wall, storm) = (self.view.wall(at), self.preferences.storm);
         let changed = self.history.take_changed();
         for (name, group) in &mut groups {
+            if reshown.contains(name) && !touched.contains(name) {
+                Arc::make_mut(group).metadata = self.watch.of(name).cloned().unwrap_or_default();
+            }
             if touched.contains(name) || changed.contains(name) || group.rebalances.moves_on() {
                 let summary = rebalances::summary(&self.history, group, at, wall, self.reach, storm);
                 if summary != group.rebalances {

@@ -2,13 +2,20 @@
 
 use std::sync::Arc;
 
+use super::plan::Basis;
+use crate::assign::Assignor;
 use crate::assign::metrics::Metrics;
 use crate::health::rebalances::Happening;
-use crate::health::{Direction, IdleReason, LagTotals, PartitionLag};
+use crate::health::{Direction, IdleReason, LagTotals, MemberForecast, PartitionLag, Rate};
 use crate::model::{
     At, Evidence, GroupKind, GroupState, Listing, LogGap, LogProgress, MemberLog, Name, Problem, Progress, Wall,
 };
 
+pub use super::metadata::view::{
+    Consequence, Effect, Explanation, FarMember, GroupMetadata, HashState, MetadataChange, MetadataLine, Noticed,
+    Outcome, TopicMetadata,
+};
+pub use super::plan::view::{DrainView, Fit, MemberChange, PlanView, PlannedMember, Way};
 pub use crate::health::rebalances::Summary as RebalanceView;
 
 /// Everything there is to show. Cheap to clone: groups are shared with the views before and after.
@@ -27,9 +34,13 @@ pub struct View {
     /// Sorted by group id.
     pub groups: Vec<Arc<GroupView>>,
     pub problems: Arc<Vec<Problem>>,
+    /// Whose plans stand beside the current assignments.
+    pub assignor: Assignor,
     /// What happened in any group, newest first, at most 1000: rebalances, commits that moved back, static restarts,
     /// changes of type, deletions.
     pub events: Arc<Vec<Arc<Happening>>>,
+    /// Changes of topics, racks and subscriptions, newest first, at most 1000.
+    pub metadata_feed: Arc<Vec<Arc<MetadataLine>>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -82,6 +93,8 @@ pub struct GroupView {
     /// Why the log does not tell of this group now, although it is read.
     pub log_gap: Option<LogGap>,
     pub rebalances: RebalanceView,
+    /// What makes its hash (KIP-1101), and what changed in it.
+    pub metadata: Arc<GroupMetadata>,
     /// When members and state were last told; `None`: never. See [`View::described_at`].
     pub described_at: Option<At>,
     /// When the commits were last told; `None`: never. See [`View::commits_at`].
@@ -96,6 +109,14 @@ pub struct GroupView {
     /// The current assignment; `None` where there is none to judge.
     pub metrics: Option<Metrics>,
     pub plan: Option<PlanView>,
+    /// What the plan is made of, for other questions: see [`super::what_if`].
+    pub basis: Option<Arc<Basis>>,
+    /// How to come to the plan with what Kafka ships; only of a group that [`super::what_if`] gave.
+    pub way: Option<Way>,
+    /// Over all partitions.
+    pub rates: Rates,
+    /// When the lag will be gone as things are; `None` where there is nobody to forecast of.
+    pub drains: Option<DrainView>,
     /// Total lag of the newest polls, oldest first.
     pub trend: Vec<u64>,
     pub direction: Direction,
@@ -128,6 +149,12 @@ pub struct MemberView {
     pub idle: Option<IdleReason>,
     /// KIP-848: it holds something else than its target.
     pub reconciling: bool,
+    /// Over what it holds.
+    pub rates: Rates,
+    /// The most that it was seen to do with a backlog, in records per second.
+    pub capacity: Option<f64>,
+    /// When its lag will be gone as things are.
+    pub drain: MemberForecast,
     /// What only the log tells of it.
     pub log: Option<Box<MemberLog>>,
 }
@@ -149,8 +176,25 @@ pub struct PartitionView {
     pub lag: PartitionLag,
     /// Place in [`GroupView::members`].
     pub owner: Option<usize>,
-    /// Owner under the plan.
+    /// Owner under the plan: place in [`PlanView::members`].
     pub planned: Option<usize>,
+    pub rates: PartitionRates,
+}
+
+/// Records per second, each with the window that it holds for; `None`: not watched for long enough.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Rates {
+    pub written: Option<Rate>,
+    pub consumed: Option<Rate>,
+}
+
+/// The same of a partition.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct PartitionRates {
+    pub written: Option<Rate>,
+    pub consumed: Option<Rate>,
+    /// Its lag is on its way between two commits: no backlog.
+    pub in_flight: bool,
 }
 
 impl PartitionView {
@@ -158,30 +202,6 @@ impl PartitionView {
     pub fn raw(&self) -> Option<i64> {
         Some(self.end? - self.commit?)
     }
-}
-
-/// An assignment that another assignor would make of the group as it is.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct PlanView {
-    /// Name of the assignor.
-    pub assignor: &'static str,
-    /// For each member, same place as in [`GroupView::members`].
-    pub members: Vec<PlannedMember>,
-    pub metrics: Metrics,
-    /// Partitions that change hands.
-    pub moves: usize,
-    /// What the plan takes for granted, in words.
-    pub assumptions: Vec<String>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PlannedMember {
-    pub partitions: usize,
-    /// Lag of those partitions, in records.
-    pub lag: u64,
-    /// How many it would get, and how many it would give away.
-    pub gained: usize,
-    pub lost: usize,
 }
 
 impl View {

@@ -337,7 +337,7 @@ fn plan_row(plan: &PlanView, group: &GroupView) -> Plan {
         lost: planned.lost,
     });
     Plan {
-        assignor: plan.assignor,
+        assignor: plan.assignor.name(),
         moves: plan.moves,
         judged: judged(&plan.metrics),
         members: members.collect(),

@@ -27,7 +27,7 @@ pub fn snapshot(outcome: &Outcome) -> String {
             "LARGEST",
             "SKEW",
             "ASSIGNOR",
-            "LAG-BASED WOULD",
+            view.assignor.would(),
         ]);
         for place in [4, 6, 7] {
             if let Some(column) = table.column_mut(place) {

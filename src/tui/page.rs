@@ -42,7 +42,7 @@ const LEGEND: &[(&str, &str)] = &[
     ("?", "not known: not read yet, not readable, or too old"),
     ("LAG", "records between commit and end, over the partitions where both are known; + where some are not"),
     ("SKEW", "lag of the most loaded member over the mean; 1.0 is even"),
-    ("LAG-BASED WOULD", "what the assignor of KAFKA-5337 would move, and the most loaded member before > after"),
+    ("WOULD", "what that assignor would move, and the most loaded member before > after"),
     ("idle", "members without partitions"),
 ];
 

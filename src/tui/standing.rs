@@ -244,11 +244,15 @@ fn lag_sentence(group: &GroupView) -> String {
 
 fn plan_sentence(group: &GroupView, plan: &PlanView) -> String {
     if !gains(plan, group) {
-        return format!("{} would gain nothing.", capital(plan.assignor));
+        return format!("{} would gain nothing.", capital(plan.assignor.name()));
     }
     let now = group.metrics.as_ref().map_or(0, |metrics| metrics.largest_lag);
     let (now, then) = (count(now), count(plan.metrics.largest_lag));
-    format!("{} moves {}: largest member {now} > {then}.", capital(plan.assignor), plural(plan.moves, "partition"))
+    format!(
+        "{} moves {}: largest member {now} > {then}.",
+        capital(plan.assignor.name()),
+        plural(plan.moves, "partition")
+    )
 }
 
 fn capital(word: &str) -> String {
@@ -266,7 +270,7 @@ fn adjective(standing: Standing) -> &'static str {
         "rebalance" => "rebalancing",
         "rising" => "falling behind",
         "stopped" => "stopped",
-        "idle" | "steady" | "no commit" => "keeping up",
+        "idle" | "steady" | "no commit" => "steady",
         "topic gone" => "reading a topic that is gone",
         "part. gone" => "reading a partition that is gone",
         "problem" => "not fully readable",

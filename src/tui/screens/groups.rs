@@ -79,6 +79,7 @@ fn nothing(state: &State) -> String {
     }
     match state.freshness() {
         Freshness::Connecting => format!("connecting to {} ...", state.cluster()),
+        _ if state.view.listing.is_none() => "Nothing was read yet.".to_owned(),
         _ if state.view.listing.is_some_and(|listing| listing.total > 0) => {
             "None of the groups is selected: see --group and --exclude-group.".to_owned()
         }
@@ -106,7 +107,7 @@ fn columns(state: &State, width: u16) -> Vec<Fitted<Cell>> {
         column(Cell::Trend, "TREND", TREND, TREND),
         Column { sorted: sort.mark(GroupColumn::Members), ..column(Cell::Members, "MEMBERS", 9, 11) },
         Column { sorted: sort.mark(GroupColumn::State), ..column(Cell::State, "STATE", 11, 11) },
-        column(Cell::Would, "LAG-BASED WOULD", would_min, would.max(if unread { 32 } else { 15 })),
+        column(Cell::Would, state.view.assignor.would(), would_min, would.max(if unread { 32 } else { 18 })),
         Column { right: true, sorted: sort.mark(GroupColumn::Skew), ..column(Cell::Skew, "SKEW", 5, 5) },
         column(Cell::Kind, "TYPE", 9, if unread { 16 } else { 9 }),
         column(Cell::Besides, if besides > 0 { "NOT IN LAG" } else { "" }, besides.min(12), besides),

@@ -1,0 +1,152 @@
+use super::*;
+
+/// Polls at these seconds saw these commits, a thousand records behind each.
+fn polled(commits: &[(u64, i64)]) -> PartitionHistory {
+    let mut history = PartitionHistory::default();
+    for (seconds, offset) in commits {
+        let seen = At(seconds * 1000);
+        history.commit(Committed { offset: *offset, recorded: None, seen, lag: 1000 });
+    }
+    history
+}
+
+/// The same from records; each is seen half a second later.
+fn recorded(commits: &[(i64, i64)]) -> PartitionHistory {
+    let mut history = PartitionHistory::default();
+    for (millis, offset) in commits {
+        let seen = At(u64::try_from(*millis).unwrap() + 500);
+        let wall = Some(Wall(1_000_000_000_000 + millis));
+        history.commit(Committed { offset: *offset, recorded: wall, seen, lag: 1000 });
+    }
+    history
+}
+
+fn rate(history: &PartitionHistory) -> Option<(f64, u64)> {
+    history.consumed().map(|rate| (rate.per_second, rate.window.as_millis() as u64))
+}
+
+#[test]
+fn a_window_holds_three_steps_and_ten_seconds() {
+    assert_eq!(rate(&PartitionHistory::default()), None);
+    // Two steps are not enough, however long they are; three are.
+    assert_eq!(rate(&polled(&[(0, 0), (20, 100), (40, 200)])), None);
+    assert_eq!(rate(&polled(&[(0, 0), (20, 100), (40, 200), (60, 300)])), Some((5.0, 60_000)));
+    // Three steps within 9.999 s are not enough; 10 s are.
+    assert_eq!(rate(&recorded(&[(0, 0), (3000, 30), (6000, 60), (9999, 99)])), None);
+    assert_eq!(rate(&recorded(&[(0, 0), (3000, 30), (6000, 60), (10_000, 100)])), Some((10.0, 10_000)));
+    // Of a longer history the newest window counts.
+    let speeding = [(0, 0), (5000, 5), (10_000, 10), (15_000, 110), (20_000, 210), (25_000, 310)];
+    assert_eq!(rate(&recorded(&speeding)), Some((20.0, 15_000)));
+}
+
+#[test]
+fn polls_between_two_commits_are_no_steps() {
+    let every_2_s: Vec<(u64, i64)> = (0..15).map(|poll| (2 * poll, (2 * poll / 5) as i64 * 50)).collect();
+    let (per_second, window) = rate(&polled(&every_2_s)).unwrap();
+    assert!((per_second - 10.0).abs() < 1.0 && window >= 14_000, "{per_second} {window}");
+}
+
+#[test]
+fn records_that_repeat_a_commit_are_steps_without_progress() {
+    assert_eq!(rate(&recorded(&[(0, 7), (5000, 7), (10_000, 7), (15_000, 7)])), Some((0.0, 15_000)));
+}
+
+#[test]
+fn a_commit_that_moves_back_is_never_a_negative_rate() {
+    let mut history = polled(&[(0, 0), (5, 50), (10, 100), (15, 150), (20, 20)]);
+    assert_eq!(rate(&history), None);
+    for (seconds, offset) in [(25, 70), (30, 120), (35, 170)] {
+        history.commit(Committed { offset, recorded: None, seen: At(seconds * 1000), lag: 0 });
+    }
+    assert_eq!(rate(&history), Some((10.0, 15_000)));
+}
+
+#[test]
+fn another_owner_ends_the_window_and_a_rebalance_does_not() {
+    let mut history = polled(&[(0, 0), (5, 50), (10, 100), (15, 150)]);
+    history.owned_by(Some(&"a".into()));
+    assert!(rate(&history).is_some(), "the first owner that is seen held it before");
+    history.owned_by(None);
+    history.owned_by(Some(&"a".into()));
+    assert!(rate(&history).is_some());
+    history.owned_by(Some(&"b".into()));
+    assert_eq!(rate(&history), None);
+    for (seconds, offset) in [(20, 250), (25, 350)] {
+        history.commit(Committed { offset, recorded: None, seen: At(seconds * 1000), lag: 0 });
+    }
+    assert_eq!(rate(&history), None);
+    history.commit(Committed { offset: 450, recorded: None, seen: At(30_000), lag: 0 });
+    assert_eq!(rate(&history), Some((20.0, 15_000)));
+}
+
+#[test]
+fn a_commit_that_stops_slows_down_and_comes_to_rest() {
+    let seen_again = |seconds: u64| {
+        let mut history = polled(&[(0, 0), (5, 50), (10, 100), (15, 150)]);
+        history.commit(Committed { offset: 150, recorded: None, seen: At(seconds * 1000), lag: 0 });
+        rate(&history)
+    };
+    assert_eq!(seen_again(30), Some((10.0, 15_000)));
+    assert_eq!(seen_again(45), Some((150.0 / 45.0, 45_000)), "overdue by more than the window");
+    assert_eq!(seen_again(75).map(|(_, window)| window), Some(75_000));
+    assert_eq!(seen_again(76), Some((0.0, 61_000)));
+    // Never moved at all.
+    assert_eq!(rate(&polled(&[(0, 5), (60, 5)])), None);
+    assert_eq!(rate(&polled(&[(0, 5), (61, 5)])), Some((0.0, 61_000)));
+    // One that commits every 50 s is not at rest in between.
+    assert_eq!(rate(&polled(&[(0, 5), (50, 10), (125, 10)])), None);
+}
+
+#[test]
+fn clocks_are_never_mixed() {
+    let mut history = polled(&[(0, 0), (5, 50), (10, 100), (15, 150)]);
+    history.commit(Committed { offset: 200, recorded: Some(Wall(1_000_000_000_000)), seen: At(20_000), lag: 0 });
+    assert_eq!(rate(&history), None);
+}
+
+#[test]
+fn a_backlog_is_more_than_two_steps() {
+    // 50 records a step.
+    let mut history = polled(&[(0, 0), (5, 50), (10, 100), (15, 150)]);
+    assert!(history.in_flight(100) && !history.in_flight(101));
+    assert!(history.was_backlogged());
+    history.commit(Committed { offset: 200, recorded: None, seen: At(20_000), lag: 100 });
+    assert!(!history.was_backlogged());
+    history.commit(Committed { offset: 250, recorded: None, seen: At(25_000), lag: 101 });
+    assert!(history.was_backlogged(), "at both ends of the newest window");
+    assert!(!PartitionHistory::default().in_flight(0), "nobody knows");
+}
+
+#[test]
+fn written_records_need_ten_seconds() {
+    let mut history = PartitionHistory::default();
+    for (millis, end) in [(0, 100), (2000, 120), (9999, 200)] {
+        history.end(At(millis), end);
+    }
+    assert_eq!(history.produced(Duration::ZERO), None);
+    history.end(At(10_000), 200);
+    assert_eq!(history.produced(Duration::ZERO), Some(Rate { per_second: 10.0, window: SHORTEST }));
+    assert_eq!(history.produced(Duration::from_secs(11)), None);
+    // Told again: no news.
+    history.end(At(10_000), 999);
+    assert_eq!(history.produced(Duration::ZERO), Some(Rate { per_second: 10.0, window: SHORTEST }));
+    // Another log.
+    history.end(At(12_000), 5);
+    assert_eq!(history.produced(Duration::ZERO), None);
+}
+
+#[test]
+fn the_rings_are_bounded_and_reach_far_back() {
+    let mut history = PartitionHistory::default();
+    for poll in 0..10_000_i64 {
+        let seen = At(poll.unsigned_abs() * 500);
+        history.end(seen, poll);
+        history.commit(Committed { offset: poll, recorded: None, seen, lag: 0 });
+    }
+    assert!(history.ends.len() <= ENDS && history.commits.len() <= COMMITS);
+    let rate = history.produced(Duration::from_secs(600)).unwrap();
+    assert!((rate.per_second - 2.0).abs() < 0.01 && rate.window < Duration::from_secs(2400), "{rate:?}");
+    assert_eq!(history.consumed(), Some(Rate { per_second: 2.0, window: SHORTEST }));
+    let bytes = COMMITS * size_of::<Step>() + ENDS * size_of::<(At, i64)>() + size_of::<PartitionHistory>();
+    assert!(bytes <= 1600, "{bytes}");
+}
