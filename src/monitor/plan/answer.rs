@@ -21,6 +21,11 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Partitions of a topic of the basis, those that the question adds with them.
+    pub fn partitions(&self, topic: usize) -> usize {
+        self.owners.get(topic).map_or(0, Vec::len)
+    }
+
     /// Who gets a partition of a topic of the basis: a place in [`PlanView::members`].
     pub fn owner(&self, topic: usize, partition: i32) -> Option<usize> {
         let owner = *self.owners.get(topic)?.get(usize::try_from(partition).ok()?)?;
@@ -169,11 +174,9 @@ impl Basis {
     fn assumptions_of(&self, question: &Question, drains: &DrainView) -> Vec<String> {
         let mut assumptions = self.assumptions.clone();
         if drains.group.assumed {
-            let rest = drains.of - drains.measured.min(drains.of);
+            let DrainView { measured, of, .. } = drains;
             assumptions.push(format!(
-                "{rest} of {} members can do as much as the median of those measured ({})",
-                drains.of,
-                self.pace.capacity.len()
+                "members never seen with a backlog do as much as the median of the others ({measured} of {of} measured)"
             ));
         }
         if question.members > 0 {
