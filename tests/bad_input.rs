@@ -1,4 +1,5 @@
 //! Bad input and bad surroundings: one clear error that names the cause, the exit code, and no secret.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
 

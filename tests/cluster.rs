@@ -1,4 +1,5 @@
 //! The test cluster itself: what the other tests rely on.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
 

@@ -1,21 +1,17 @@
 //! `lagtop collect` as a process: its stream, its orders, its end, and where its secrets are.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
 
-use std::{
-    collections::BTreeMap,
-    fs::File,
-    io::{Read, Write},
-    net::TcpListener,
-    path::Path,
-    process::{ChildStdout, Stdio},
-};
+use std::{fs::File, net::TcpListener, path::Path, process::Stdio};
 
-use lagtop::frame::{Decoder, Frame, Order, Settings};
+use lagtop::frame::{Decoder, Frame, Settings};
 use lagtop::model::{At, Name};
 use lagtop::monitor::{Monitor, Preferences, view::View};
 use rustix::process::{Pid, Signal, kill_process};
-use support::{Cluster, ClusterSpec, DEADLINE, Running, group, lagtop as command, run, shared, snapshot, wait_until};
+use support::{
+    Cluster, ClusterSpec, Collector, DEADLINE, Running, group, lagtop as command, run, shared, snapshot, wait_until,
+};
 
 fn signal(process: &Running, signal: Signal) {
     let pid = Pid::from_raw(i32::try_from(process.id()).expect("a pid")).expect("a pid");
@@ -44,40 +40,6 @@ fn view_of(bytes: &[u8]) -> View {
     monitor.view()
 }
 
-/// Reads frames from a collector until the view is as wanted.
-struct Reader {
-    out: ChildStdout,
-    decoder: Decoder,
-    monitor: Monitor,
-}
-
-impl Reader {
-    fn new(process: &mut Running) -> Self {
-        let out = process.stdout.take().expect("piped");
-        Self { out, decoder: Decoder::default(), monitor: Monitor::new(Preferences::default()) }
-    }
-
-    /// Blocks: a collector that is silent is ended by whoever wrote the test's time limit.
-    fn until(&mut self, wanted: impl Fn(&View) -> bool) -> View {
-        let mut buffer = [0; 4096];
-        loop {
-            let view = self.monitor.view();
-            if wanted(&view) {
-                return view;
-            }
-            while let Some(frame) = self.decoder.next_frame().expect("a frame of ours") {
-                self.monitor.fold(frame);
-            }
-            if wanted(&self.monitor.view()) {
-                continue;
-            }
-            let length = self.out.read(&mut buffer).expect("the collector's output");
-            assert!(length > 0, "the collector has ended: {:?}", self.monitor.view());
-            self.decoder.push(&buffer[..length]);
-        }
-    }
-}
-
 #[test]
 fn a_recording_is_read_back() {
     let kafka = shared();
@@ -100,19 +62,20 @@ fn a_recording_is_read_back() {
     assert!(recorded(25) > before);
     // Without orders Ctrl-C ends it.
     signal(&collect, Signal::INT);
-    wait_until("the collector to end", DEADLINE, || collect.try_wait().expect("a status").ok_or("still running"));
+    ends(&mut collect);
+}
+
+fn ends(process: &mut Running) -> Option<i32> {
+    let ended = || process.try_wait().expect("a status").ok_or("still running");
+    wait_until("the collector to end", DEADLINE, ended).code()
 }
 
 #[test]
 fn it_ends_when_nobody_reads_any_more() {
     let bootstrap = shared().bootstrap();
-    let mut collect = Running::start(command(&["collect", "-b", &bootstrap, "-i", "500ms"]).stdout(Stdio::piped()));
-    let mut reader = Reader::new(&mut collect);
-    reader.until(|view| view.progress.polls > 0);
-    drop(reader);
-    let status =
-        wait_until("the collector to end", DEADLINE, || collect.try_wait().expect("a status").ok_or("still running"));
-    assert_eq!(status.code(), Some(0));
+    let mut collect = Collector::start(&mut command(&["collect", "-b", &bootstrap, "-i", "500ms"]));
+    collect.until("a poll", |view| view.progress.polls > 0);
+    assert_eq!(ends(&mut collect.let_go()), Some(0));
 }
 
 #[test]
@@ -120,34 +83,23 @@ fn orders_decide_and_signals_do_not() {
     let kafka = shared();
     kafka.create_topic("c.orders", 1);
     kafka.commit_standalone("c.orders", &[("c.orders", 0, 0)]);
-    let mut collect = command(&["collect", "--orders"]);
-    let mut collect = Running::start(collect.stdin(Stdio::piped()).stdout(Stdio::piped()));
-    let mut stdin = collect.stdin.take().expect("piped");
-    let mut order = |order: &Order| {
-        writeln!(stdin, "{}", serde_json::to_string(order).expect("JSON")).expect("the collector's input");
-    };
-    let properties = BTreeMap::from([("bootstrap.servers".to_owned(), kafka.bootstrap())]);
-    order(&Order::Settings(Settings { properties, groups: vec!["c.orders".into()], ..Settings::default() }));
-    let mut reader = Reader::new(&mut collect);
-    let polls = reader.until(|view| view.progress.all_seen).progress.polls;
-
+    let settings = Settings { groups: vec!["c.orders".into()], ..Settings::default() };
+    let mut collect = Collector::with_orders(&kafka.bootstrap(), settings);
+    let polls = collect.view().progress.polls;
     for ignored in [Signal::INT, Signal::TSTP] {
         signal(&collect, ignored);
     }
     kafka.produce("c.orders", 0, 7);
     // The timer is off: only an order polls.
-    order(&Order::PollNow);
-    let view = reader.until(|view| view.progress.polls > polls);
+    let view = collect.poll();
     assert_eq!(view.progress.polls, polls + 1);
     assert_eq!(view.group(&Name::new("c.orders")).expect("the group").totals.lag, 7);
     let limits = std::fs::read_to_string(format!("/proc/{}/limits", collect.id())).expect("limits");
     let core: Vec<_> = limits.lines().find(|l| l.starts_with("Max core")).expect("a line").split_whitespace().collect();
     assert_eq!(core[4..6], ["0", "0"], "{limits}");
 
-    drop(stdin);
-    let status =
-        wait_until("the collector to end", DEADLINE, || collect.try_wait().expect("a status").ok_or("still running"));
-    assert_eq!(status.code(), Some(0));
+    drop(collect.stdin.take());
+    assert_eq!(ends(&mut collect), Some(0));
 }
 
 /// Command line and environment of every process that we may read.

@@ -1,4 +1,5 @@
 //! The live source over time: collectors that die, brokers that go and come, rights that are missing.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 

@@ -4,17 +4,12 @@
 
 mod support;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    io::{Read, Write},
-    process::Stdio,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-use lagtop::frame::{Decoder, Order, Settings};
-use lagtop::monitor::{Monitor, Preferences, view::View};
-use support::{
-    Cluster, ClusterSpec, DEADLINE, GroupSpec, Proxy, Requests, Running, group, lagtop as command, snapshot, wait_until,
-};
+use lagtop::frame::Settings;
+use lagtop::frame::order::LogMode;
+use lagtop::model::Evidence;
+use support::{Cluster, ClusterSpec, Collector, DEADLINE, GroupSpec, Proxy, Requests, group, snapshot, wait_until};
 
 /// Requests that read: all that may ever be sent. None of them joins a group, commits, produces or changes anything.
 const ALLOWED: [(i16, &str); 14] = [
@@ -33,49 +28,6 @@ const ALLOWED: [(i16, &str); 14] = [
     (69, "ConsumerGroupDescribe"),
     (75, "DescribeTopicPartitions"),
 ];
-
-/// A collector that polls when it is told to.
-struct Collector {
-    process: Running,
-    decoder: Decoder,
-    monitor: Monitor,
-}
-
-impl Collector {
-    fn start(address: &str, groups: &str) -> Self {
-        let mut process = command(&["collect", "--orders"]);
-        let process = Running::start(process.stdin(Stdio::piped()).stdout(Stdio::piped()));
-        let mut this = Self { process, decoder: Decoder::default(), monitor: Monitor::new(Preferences::default()) };
-        let properties = BTreeMap::from([("bootstrap.servers".to_owned(), address.to_owned())]);
-        this.order(&Order::Settings(Settings { properties, groups: vec![groups.into()], ..Settings::default() }));
-        this.until(|view| view.progress.all_seen);
-        this
-    }
-
-    fn order(&mut self, order: &Order) {
-        let stdin = self.process.stdin.as_mut().expect("piped");
-        writeln!(stdin, "{}", serde_json::to_string(order).expect("JSON")).expect("the collector's input");
-    }
-
-    fn until(&mut self, wanted: impl Fn(&View) -> bool) {
-        let mut buffer = [0; 4096];
-        while !wanted(&self.monitor.view()) {
-            if let Some(frame) = self.decoder.next_frame().expect("a frame of ours") {
-                self.monitor.fold(frame);
-                continue;
-            }
-            let length = self.process.stdout.as_mut().expect("piped").read(&mut buffer).expect("its output");
-            assert!(length > 0, "the collector has ended: {:?}", self.monitor.view());
-            self.decoder.push(&buffer[..length]);
-        }
-    }
-
-    fn poll(&mut self) {
-        let polls = self.monitor.view().progress.polls;
-        self.order(&Order::PollNow);
-        self.until(|view| view.progress.polls > polls && view.progress.all_seen);
-    }
-}
 
 #[test]
 fn only_requests_that_read() {
@@ -105,7 +57,7 @@ fn only_requests_that_read() {
     let login = ["-X", "security.protocol=sasl_plaintext", "-X", "sasl.mechanism=PLAIN", "-X", "sasl.username=ann"];
     let told = snapshot(&sasl.address(), &[&login[..], &["-X", "sasl.password=secret"]].concat());
     assert_eq!(group(&told, "alone")["lag"], 7);
-    let mut collector = Collector::start(&plain.address(), "*");
+    let mut collector = Collector::with_orders(&plain.address(), Settings::default());
     for round in 5..9 {
         // Things change in between.
         kafka.create_partitions("t", round);
@@ -125,7 +77,7 @@ fn only_requests_that_read() {
     }
     let strangers: BTreeSet<_> = used.keys().filter(|key| !known.contains_key(key)).collect();
     assert!(strangers.is_empty(), "these requests are not in the list: {strangers:?}");
-    for expected in [2, 3, 9, 10, 15, 16, 17, 36, 69] {
+    for expected in [1, 2, 3, 9, 10, 15, 16, 17, 36, 69] {
         assert!(used.contains_key(&expected), "the proxy has not seen {expected}: {used:?}");
     }
 }
@@ -133,17 +85,26 @@ fn only_requests_that_read() {
 /// Those whose number depends on what is polled.
 const COUNTED: [i16; 6] = [2, 9, 10, 15, 16, 69];
 
-/// The requests of one poll, after the first has settled.
-fn one_poll(proxy: &Proxy, groups: &str, count: usize) -> Requests {
-    let mut collector = Collector::start(&proxy.address(), groups);
-    assert_eq!(collector.monitor.view().groups.len(), count, "{groups}");
-    // What is asked once, such as the members' subscriptions, is asked by then.
-    collector.poll();
-    let before = proxy.requests();
-    collector.poll();
-    let after = proxy.requests();
+/// The requests of one poll, after the first ones have settled: each says what the one before did.
+fn one_poll(proxy: &Proxy, groups: &str, count: usize, log: LogMode) -> Requests {
+    let settings = Settings { groups: vec![groups.into()], log, ..Settings::default() };
+    let mut collector = Collector::with_orders(&proxy.address(), settings);
     let of = |requests: &Requests, key| requests.get(&key).copied().unwrap_or(0);
-    COUNTED.into_iter().map(|key| (key, of(&after, key) - of(&before, key))).collect()
+    let mut last = Requests::new();
+    // What is asked once, such as the members' subscriptions, is asked by then, and the log is caught up.
+    wait_until("two polls to ask the same", DEADLINE, || {
+        let before = proxy.requests();
+        let view = collector.poll();
+        let after = proxy.requests();
+        let asked: Requests = COUNTED.into_iter().map(|key| (key, of(&after, key) - of(&before, key))).collect();
+        let by_log = view.groups.iter().filter(|group| group.evidence == Evidence::Log).count();
+        let settled = view.groups.len() == count && (log == LogMode::Off || by_log == count);
+        if settled && asked == last {
+            return Ok(asked);
+        }
+        last = asked;
+        Err(format!("{last:?}, {by_log} of {count} groups by the log"))
+    })
 }
 
 #[test]
@@ -169,15 +130,21 @@ fn the_requests_of_a_poll() {
     let head: Vec<_> = COUNTED.iter().map(|key| format!("{} ({key})", BTreeMap::from(ALLOWED)[key])).collect();
     println!("| groups | {} | all |\n|{}", head.join(" | "), " --- |".repeat(COUNTED.len() + 2));
     let cases = [("classic", 1, "classic-00"), ("classic", 10, "classic-0?"), ("classic", 50, "classic-*")];
-    for (kind, count, glob) in [&cases[..], &[("KIP-848", 1, "consumer-00"), ("KIP-848", 10, "consumer-*")]].concat() {
-        let requests = one_poll(&proxy, glob, count);
-        let cells: Vec<_> = COUNTED.iter().map(|key| requests[key].to_string()).collect();
-        println!("| {count} {kind} | {} | {} |", cells.join(" | "), requests.values().sum::<usize>());
-        // docs/requests.md: what a poll costs at most.
-        let classic = if kind == "classic" { count } else { 0 };
-        let most = [(2, 2), (9, count), (10, 2 * count + classic), (15, classic), (16, 1), (69, count)];
-        for (key, most) in most {
-            assert!(requests[&key] <= most, "{count} {kind} groups: {} requests {key}, not {most}", requests[&key]);
+    let cases = [&cases[..], &[("KIP-848", 1, "consumer-00"), ("KIP-848", 10, "consumer-*")]].concat();
+    for log in [LogMode::Off, LogMode::Require] {
+        for (kind, count, glob) in cases.clone() {
+            let requests = one_poll(&proxy, glob, count, log);
+            let cells: Vec<_> = COUNTED.iter().map(|key| requests[key].to_string()).collect();
+            let how = if log == LogMode::Off { "" } else { ", by the log" };
+            println!("| {count} {kind}{how} | {} | {} |", cells.join(" | "), requests.values().sum::<usize>());
+            // docs/requests.md: what a poll costs at most.
+            let asked = if log == LogMode::Off { count } else { 0 };
+            let classic = if kind == "classic" { asked } else { 0 };
+            let lists = if log == LogMode::Off { 1 } else { 2 };
+            let most = [(2, 2), (9, asked), (10, 2 * asked + classic), (15, classic), (16, lists), (69, asked)];
+            for (key, most) in most {
+                assert!(requests[&key] <= most, "{count} {kind}{how}: {} requests {key}, not {most}", requests[&key]);
+            }
         }
     }
     drop(members);

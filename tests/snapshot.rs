@@ -4,6 +4,8 @@
 
 mod support;
 
+use std::time::Duration;
+
 use lagtop::assign::{Assignor, GroupInput, MemberInput, TopicInput, TopicPartition};
 use serde_json::{Value, json};
 use support::{
@@ -185,6 +187,38 @@ fn commits_past_the_end_below_the_start_and_of_a_deleted_topic() {
     let gone = row["partitions"].as_array().expect("partitions").iter().find(|row| row["topic"] == "s.deleted");
     if let Some(gone) = gone {
         assert_eq!((&gone["state"], &gone["commit"], &gone["end"]), (&json!("topic gone"), &json!(40), &Value::Null));
+    }
+}
+
+#[test]
+fn rebalances_under_way() {
+    let kafka = shared();
+    kafka.create_topic("s.moving", 4);
+    for (id, spec, state) in [
+        ("s.moving-next", GroupSpec::consumer("s.moving-next"), "Reconciling"),
+        ("s.moving-classic", GroupSpec::classic("s.moving-classic", "range"), "PreparingRebalance"),
+    ] {
+        let spec = spec.topics(&["s.moving"]);
+        let members = kafka.start_group(&spec, 1);
+        commit(&members, &[("s.moving", 0, 0), ("s.moving", 1, 0), ("s.moving", 2, 0), ("s.moving", 3, 0)]);
+        // It keeps its session, and gives up nothing for now.
+        members[0].stall(Duration::from_secs(300));
+        let _second = kafka.join(&spec, 1);
+        wait_until(&format!("{id} to be {state}"), DEADLINE, || {
+            let group = kafka.describe(id);
+            if group.state == state && group.members.len() == 2 { Ok(()) } else { Err(format!("{group:?}")) }
+        });
+        let bootstrap = kafka.bootstrap();
+        let row = kafka.compare_with(&bootstrap, id, &["--coordinator-log", "off"]);
+        assert_eq!(row["state"], state);
+        assert_eq!(idle_reasons(&row).first(), Some(&"a rebalance is under way"), "{row:#}");
+        if row["type"] == "consumer" {
+            let row = kafka.compare_with(&bootstrap, id, &[]);
+            assert_eq!(member(&row, "s.moving-next-0")["reconciling"], true, "{row:#}");
+        } else {
+            // The log has the members of the last generation; who joins is in no record yet.
+            assert_eq!(group(&snapshot(&bootstrap, &["-g", id]), id)["state"], state);
+        }
     }
 }
 

@@ -83,6 +83,19 @@ impl Assignor {
         }
     }
 
+    /// The name by which Kafka's configuration and group descriptions call it.
+    pub fn kafka_name(self) -> &'static str {
+        match self {
+            Self::ServerRange => "range",
+            other => other.name(),
+        }
+    }
+
+    /// The assignor that a group of a protocol means by a name (`range` is another one for each protocol).
+    pub fn of_group(protocol: Protocol, name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|assignor| assignor.protocols().contains(&protocol) && assignor.kafka_name() == name)
+    }
+
     /// The title of a column that says what it would do.
     pub fn would(self) -> &'static str {
         match self {
@@ -171,5 +184,8 @@ mod tests {
             assert_eq!(assignor.name().parse(), Ok(assignor));
         }
         assert!("nobody".parse::<Assignor>().is_err());
+        assert_eq!(Assignor::of_group(Protocol::Classic, "range"), Some(Assignor::Range));
+        assert_eq!(Assignor::of_group(Protocol::Consumer, "range"), Some(Assignor::ServerRange));
+        assert_eq!(Assignor::of_group(Protocol::Share, "range"), None);
     }
 }

@@ -5,12 +5,16 @@
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::model::Name;
 
+/// More partitions than this are taken for a mistake in what was read.
+const MAX_PARTITIONS: u64 = 10_000_000;
+
 /// A partition of a topic of one [`GroupInput`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TopicPartition {
     /// Place of the topic in [`GroupInput::topics`].
     pub topic: u32,
@@ -18,11 +22,13 @@ pub struct TopicPartition {
     pub partition: u32,
 }
 
-/// A group: its members, the topics they name, and the racks.
+/// A group: its members, the topics they name, and the racks. As JSON it is what a plan can be computed from again;
+/// [`GroupInput::check`] what was read.
 ///
 /// The order of `members` matters where Java's result depends on the order in which a coordinator lists them; an
 /// assignor that depends on it says so ([`super::Assignor::depends_on_hash_order`]).
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct GroupInput {
     pub members: Vec<MemberInput>,
     pub topics: Vec<TopicInput>,
@@ -34,7 +40,8 @@ pub struct GroupInput {
 }
 
 /// A member of the group.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct MemberInput {
     pub id: Name,
     /// `group.instance.id` of a static member.
@@ -54,7 +61,8 @@ pub struct MemberInput {
 }
 
 /// A topic that some member names or owns.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TopicInput {
     pub name: Name,
     pub id: Option<Uuid>,
@@ -68,7 +76,8 @@ pub struct TopicInput {
 }
 
 /// A member that is gone, and what it had.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Departed {
     pub id: Name,
     pub owned: Vec<TopicPartition>,
@@ -94,6 +103,36 @@ impl GroupInput {
             self.racks.push(Name::new(name));
             self.racks.len() - 1
         }) as u32
+    }
+
+    /// Errs when a place points at nothing. The assignors take places as they are, so check what comes from outside.
+    ///
+    /// # Errors
+    /// Says which place of what is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        let within = |kind: &str, place: u32, len: usize| {
+            let there = (place as usize) < len;
+            there.then_some(()).ok_or_else(|| format!("there is no {kind} {place}: the group has {len}"))
+        };
+        let topic = |place: u32| within("topic", place, self.topics.len());
+        let rack = |place: u32| within("rack", place, self.racks.len());
+        let partitions: u64 = self.topics.iter().map(|topic| u64::from(topic.count())).sum();
+        if partitions > MAX_PARTITIONS {
+            return Err(format!("{partitions} partitions are more than the {MAX_PARTITIONS} that any cluster has"));
+        }
+        for member in &self.members {
+            let mut seen = vec![false; self.topics.len()];
+            for &place in &member.topics {
+                topic(place)?;
+                if std::mem::replace(&mut seen[place as usize], true) {
+                    return Err(format!("member {} names topic {place} twice", member.id));
+                }
+            }
+            member.owned.iter().try_for_each(|tp| topic(tp.topic))?;
+            member.rack.iter().try_for_each(|&place| rack(place))?;
+        }
+        self.departed.iter().flat_map(|gone| &gone.owned).try_for_each(|tp| topic(tp.topic))?;
+        self.topics.iter().flat_map(|topic| topic.racks.iter().flatten()).try_for_each(|&place| rack(place))
     }
 
     /// True when the partition exists.
@@ -165,6 +204,30 @@ mod tests {
         let mut group = GroupInput::default();
         assert_eq!((group.rack("a"), group.rack("b"), group.rack("a")), (0, 1, 0));
         assert_eq!(group.racks.len(), 2);
+    }
+
+    #[test]
+    fn a_group_survives_json() {
+        let mut group = GroupInput::default();
+        let rack = Some(group.rack("a"));
+        let owned = vec![TopicPartition { topic: 0, partition: 3 }];
+        group.members.push(MemberInput { id: "m".into(), rack, topics: vec![0], owned, ..MemberInput::default() });
+        group.topics.push(TopicInput { name: "t".into(), partitions: Some(4), ..TopicInput::default() });
+        let json = serde_json::to_string(&group).unwrap();
+        assert_eq!(serde_json::from_str::<GroupInput>(&json).unwrap(), group);
+        assert_eq!(serde_json::from_str::<GroupInput>("{}").unwrap(), GroupInput::default());
+    }
+
+    #[test]
+    fn places_from_outside_are_checked() {
+        let check = |json: &str| serde_json::from_str::<GroupInput>(json).unwrap().check();
+        assert_eq!(check(r#"{"topics":[{"partitions":1}],"members":[{"topics":[0]}]}"#), Ok(()));
+        assert!(check(r#"{"members":[{"topics":[0]}]}"#).is_err());
+        assert!(check(r#"{"topics":[{}],"members":[{"topics":[0,0]}]}"#).is_err());
+        assert!(check(r#"{"members":[{"rack":0}]}"#).is_err());
+        assert!(check(r#"{"departed":[{"owned":[{"topic":1,"partition":0}]}]}"#).is_err());
+        assert!(check(r#"{"topics":[{"racks":[[1]]}]}"#).is_err());
+        assert!(check(r#"{"topics":[{"partitions":4000000000}]}"#).is_err());
     }
 
     #[test]

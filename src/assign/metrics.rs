@@ -1,10 +1,12 @@
 //! [`Metrics`]: how even an assignment is, in partitions and in lag. Judges; assigns nothing.
 
+use serde::Serialize;
+
 use super::assignment::Assignment;
 use super::input::GroupInput;
 
 /// What one member has under an assignment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Load {
     pub partitions: u32,
     /// Lag of those partitions, in records.
@@ -12,7 +14,7 @@ pub struct Load {
 }
 
 /// How even an assignment is. Ratios are `None` where there is nothing to divide by.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Metrics {
     /// For each member (same place as in the group) what it has.
     pub loads: Vec<Load>,

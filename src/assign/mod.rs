@@ -13,6 +13,8 @@ pub mod assignment;
 pub mod assignor;
 pub mod cooperative_sticky;
 mod coordinator;
+#[cfg(test)]
+mod dice;
 mod flat;
 pub mod input;
 pub mod java_hash;

@@ -65,6 +65,9 @@ impl Client {
         for (name, value) in FIXED {
             config.set(*name, *value);
         }
+        // Connections that a broker closes are told in the log alone, at this level.
+        let verbose = tracing::enabled!(target: "librdkafka", tracing::Level::DEBUG);
+        config.set_log_level(if verbose { RDKafkaLogLevel::Debug } else { RDKafkaLogLevel::Info });
         let errors = ClientErrors::default();
         let consumer = config.create_with_context(Context { errors: errors.clone() }).map_err(|error| match error {
             // The value may be a secret: librdkafka repeats it in some of its texts.
@@ -125,6 +128,9 @@ impl ClientErrors {
     }
 }
 
+/// `_TRANSPORT`.
+const TRANSPORT: i32 = -195;
+
 /// `_ALL_BROKERS_DOWN`.
 const ALL_BROKERS_DOWN: i32 = -187;
 
@@ -143,6 +149,12 @@ impl ConsumerContext for Context {}
 
 impl ClientContext for Context {
     fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
+        if facility == "FAIL" && (level as i32) > RDKafkaLogLevel::Error as i32 {
+            // "[thrd:NAME]: NAME: cause"; what is an error or worse comes through `error`, with its code.
+            let text =
+                message.strip_prefix('[').and_then(|rest| rest.split_once("]: ")).map_or(message, |(_, text)| text);
+            self.errors.push(TRANSPORT, text);
+        }
         let message = Name::new(message);
         match level {
             RDKafkaLogLevel::Emerg | RDKafkaLogLevel::Alert | RDKafkaLogLevel::Critical | RDKafkaLogLevel::Error => {

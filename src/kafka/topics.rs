@@ -106,6 +106,7 @@ impl Admin {
                             host: name(rd::rd_kafka_Node_host(*node)).unwrap_or_default(),
                             port: rd::rd_kafka_Node_port(*node),
                             rack: name(rd::rd_kafka_Node_rack(*node)),
+                            rack_pending: false,
                         };
                         (rd::rd_kafka_Node_id(*node), broker)
                     });

@@ -35,6 +35,8 @@ pub enum Standing {
     LastSeen,
     /// Removed from the cluster: it has no rack for the hash.
     Unregistered,
+    /// Clients never saw it; with this rack, or without one, a coordinator's stored hash comes out.
+    Inferred,
 }
 
 /// The rack of one replica, as it goes into the hash.
@@ -75,6 +77,21 @@ impl Brokers {
         if let Some(broker) = self.brokers.get_mut(&id).filter(|broker| broker.standing != Standing::Up) {
             broker.standing = Standing::Unregistered;
         }
+    }
+
+    /// With this rack of a broker that was never seen a coordinator's stored hash comes out. Ignored for any other.
+    pub fn infer(&mut self, id: i32, rack: Option<Name>) {
+        let rack = rack.map(|rack| self.shared(rack));
+        self.brokers.entry(id).or_insert(Broker { rack, standing: Standing::Inferred });
+    }
+
+    /// The racks that were ever seen, each once.
+    pub fn racks(&self) -> impl Iterator<Item = &Name> {
+        self.racks.iter()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.brokers.is_empty()
     }
 
     fn shared(&mut self, rack: Name) -> Name {
@@ -119,7 +136,7 @@ impl Brokers {
             match self.brokers.get(id).map(|broker| broker.standing) {
                 None => certainty.unknown.insert(*id),
                 Some(Standing::LastSeen) => certainty.last_seen.insert(*id),
-                Some(Standing::Up | Standing::Unregistered) => false,
+                Some(Standing::Up | Standing::Unregistered | Standing::Inferred) => false,
             };
         }
         certainty

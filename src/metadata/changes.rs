@@ -79,12 +79,20 @@ pub enum TopicChange {
     },
     /// Another leader, none, or one again.
     Leader {
-        partitions: Vec<i32>,
+        partitions: Vec<LeaderDiff>,
     },
     /// In-sync replicas joined or left.
     InSync {
         partitions: Vec<i32>,
     },
+}
+
+/// The leader of one partition before and after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeaderDiff {
+    pub partition: i32,
+    pub from: Option<i32>,
+    pub to: Option<i32>,
 }
 
 /// Why the racks of a partition's replicas changed.
@@ -214,12 +222,16 @@ pub fn changes(before: &Observation, after: &Observation) -> Vec<Change> {
 fn broker_change(id: i32, before: &Brokers, after: &Brokers) -> Option<BrokerChange> {
     let now = after.get(id)?;
     let rack = now.rack.clone();
-    let Some(was) = before.get(id) else { return Some(BrokerChange::Appeared { rack }) };
+    let Some(was) = before.get(id) else {
+        return (now.standing == Standing::Up).then_some(BrokerChange::Appeared { rack });
+    };
     match (was.standing, now.standing) {
         (Standing::Unregistered, Standing::Up) => Some(BrokerChange::Registered { rack }),
-        (Standing::Up | Standing::LastSeen, Standing::Unregistered) => Some(BrokerChange::Unregistered { rack }),
+        (Standing::Up | Standing::LastSeen | Standing::Inferred, Standing::Unregistered) => {
+            Some(BrokerChange::Unregistered { rack })
+        }
         (_, Standing::Up) if was.rack != now.rack => Some(BrokerChange::Rack { from: was.rack.clone(), to: rack }),
-        (Standing::LastSeen, Standing::Up) => Some(BrokerChange::Started { rack }),
+        (Standing::LastSeen | Standing::Inferred, Standing::Up) => Some(BrokerChange::Started { rack }),
         (Standing::Up, Standing::LastSeen) => Some(BrokerChange::Stopped { rack }),
         _ => None,
     }
@@ -228,10 +240,11 @@ fn broker_change(id: i32, before: &Brokers, after: &Brokers) -> Option<BrokerCha
 /// Changes of a topic that is still the same one.
 fn topic_changes(was: &TopicState, now: &TopicState, before: &Observation, after: &Observation) -> Vec<TopicChange> {
     let mut racks: BTreeMap<BTreeSet<RackCause>, Vec<RackDiff>> = BTreeMap::new();
-    let [mut within, mut order, mut leader, mut in_sync] = [const { Vec::new() }; 4];
+    let [mut within, mut order, mut in_sync] = [const { Vec::new() }; 3];
+    let mut leader = Vec::new();
     for (partition, (was, now)) in (0i32..).zip(was.partitions.iter().zip(&now.partitions)) {
         if was.leader != now.leader {
-            leader.push(partition);
+            leader.push(LeaderDiff { partition, from: was.leader, to: now.leader });
         }
         if sorted(&was.isr) != sorted(&now.isr) {
             in_sync.push(partition);
@@ -252,19 +265,11 @@ fn topic_changes(was: &TopicState, now: &TopicState, before: &Observation, after
         changes.push(TopicChange::Partitions { from, to });
     }
     changes.extend(racks.into_iter().map(|(causes, partitions)| TopicChange::Racks { causes, partitions }));
-    let kept = [
-        TopicChange::MovedWithinRacks { partitions: within },
-        TopicChange::ReplicaOrder { partitions: order },
-        TopicChange::Leader { partitions: leader },
-        TopicChange::InSync { partitions: in_sync },
-    ];
-    changes.extend(kept.into_iter().filter(|change| match change {
-        TopicChange::MovedWithinRacks { partitions }
-        | TopicChange::ReplicaOrder { partitions }
-        | TopicChange::Leader { partitions }
-        | TopicChange::InSync { partitions } => !partitions.is_empty(),
-        _ => true,
-    }));
+    let mut keep = |some: bool, change| changes.extend(Some(change).filter(|_| some));
+    keep(!within.is_empty(), TopicChange::MovedWithinRacks { partitions: within });
+    keep(!order.is_empty(), TopicChange::ReplicaOrder { partitions: order });
+    keep(!leader.is_empty(), TopicChange::Leader { partitions: leader });
+    keep(!in_sync.is_empty(), TopicChange::InSync { partitions: in_sync });
     changes
 }
 

@@ -169,8 +169,9 @@ fn leader_order_in_sync_and_moves_within_a_rack_keep_the_hash() {
         assert_eq!(changes, [of_orders(change)]);
         assert_eq!(changes[0].effect(), Effect::KeepsHash);
     };
-    expect(TopicChange::Leader { partitions: vec![1] }, |p| p.leader = Some(3));
-    expect(TopicChange::Leader { partitions: vec![1] }, |p| p.leader = None);
+    let leader = |to| TopicChange::Leader { partitions: vec![LeaderDiff { partition: 1, from: Some(2), to }] };
+    expect(leader(Some(3)), |p| p.leader = Some(3));
+    expect(leader(None), |p| p.leader = None);
     expect(TopicChange::ReplicaOrder { partitions: vec![1] }, |p| p.replicas.reverse());
     expect(TopicChange::InSync { partitions: vec![1] }, |p| p.isr.truncate(1));
     // 2 and 5 are in rack b.

@@ -9,6 +9,7 @@ mod cache;
 pub mod changes;
 mod hash;
 mod input;
+mod words;
 
 pub use brokers::Brokers;
 pub use cache::TopicHashes;

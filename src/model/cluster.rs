@@ -25,4 +25,7 @@ pub struct Broker {
     pub port: u16,
     /// `broker.rack`.
     pub rack: Option<Name>,
+    /// The rack was not asked since the broker was seen to come up: whatever `rack` says may be old.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rack_pending: bool,
 }

@@ -1,6 +1,7 @@
 //! The monitor: folds frames into a [`View`]. Pure: time is the frames' own, so a replay gives the same view.
 
 mod group;
+pub mod metadata;
 pub mod plan;
 mod rates;
 mod rebalances;
@@ -37,6 +38,7 @@ pub struct Monitor {
     facts: Snapshot,
     memory: BTreeMap<Name, Memory>,
     history: History,
+    watch: metadata::Watch,
     /// How far back the coordinator log was read when it was first read to its end.
     reach: Reach,
     /// Finished polls, and when the last of them was told, and the one before.
@@ -112,16 +114,21 @@ impl Monitor {
                 self.facts = Snapshot::default();
                 self.facts.apply(body);
                 let all = self.facts.groups.keys().chain(self.memory.keys()).cloned().collect();
-                self.refresh(at, &all);
+                self.refresh(at, &all, None);
             }
             Frame::Partial(Stamped { at, body }) => {
                 let touched = self.touched(&body);
+                let topics = body.topics.keys().cloned().collect();
                 self.facts.apply(body);
-                self.refresh(at, &touched);
+                self.refresh(at, &touched, Some(&topics));
             }
             // Shown with the next snapshot: while a history is read there are thousands a second.
             Frame::Event(Stamped { at, body }) => {
                 let wall = self.view.wall(at);
+                let (partition, offset) = body.log;
+                if self.history.positions().get(&partition).is_none_or(|newest| *newest < offset) {
+                    self.watch.event(&body, at);
+                }
                 self.history.event(&body, Seen { at, wall });
             }
             Frame::Note(Stamped { body, .. }) => match body.level {
@@ -141,7 +148,7 @@ impl Monitor {
 
     /// The source has come to its end: a recording, or a failure that will not pass.
     pub fn ended(&mut self, failure: Option<Name>) {
-        self.refresh(self.view.now, &BTreeSet::new());
+        self.refresh(self.view.now, &BTreeSet::new(), Some(&BTreeSet::new()));
         match failure {
             Some(cause) => self.view.feed = Feed::Failed { cause },
             None if !matches!(self.view.feed, Feed::Failed { .. }) => self.view.feed = Feed::Ended,
@@ -166,7 +173,8 @@ impl Monitor {
         touched
     }
 
-    fn refresh(&mut self, at: At, touched: &BTreeSet<Name>) {
+    /// `topics`: those that may have changed; `None`: any.
+    fn refresh(&mut self, at: At, touched: &BTreeSet<Name>, topics: Option<&BTreeSet<Name>>) {
         self.view.now = at;
         let facts = &self.facts;
         if let Some(cluster) = &facts.cluster {
@@ -182,6 +190,9 @@ impl Monitor {
         if facts.listing.is_some() {
             self.view.feed = Feed::Live;
         }
+        let look = metadata::Look { at, wall: self.view.wall(at), topics, groups: touched };
+        let reshown = self.watch.look(facts, look);
+        self.view.metadata_feed = self.watch.feed();
         let mut groups: BTreeMap<Name, Arc<GroupView>> =
             self.view.groups.drain(..).map(|group| (group.id.clone(), group)).collect();
         for name in touched {
@@ -195,6 +206,7 @@ impl Monitor {
                 if let Some(before) = groups.get(name) {
                     view.rebalances = before.rebalances.clone();
                 }
+                view.metadata = self.watch.of(name).cloned().unwrap_or_default();
                 groups.insert(name.clone(), Arc::new(view));
             } else {
                 if groups.remove(name).is_some() {
@@ -209,6 +221,9 @@ impl Monitor {
         let (wall, storm) = (self.view.wall(at), self.preferences.storm);
         let changed = self.history.take_changed();
         for (name, group) in &mut groups {
+            if reshown.contains(name) && !touched.contains(name) {
+                Arc::make_mut(group).metadata = self.watch.of(name).cloned().unwrap_or_default();
+            }
             if touched.contains(name) || changed.contains(name) || group.rebalances.moves_on() {
                 let summary = rebalances::summary(&self.history, group, at, wall, self.reach, storm);
                 if summary != group.rebalances {

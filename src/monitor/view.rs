@@ -11,6 +11,10 @@ use crate::model::{
     At, Evidence, GroupKind, GroupState, Listing, LogGap, LogProgress, MemberLog, Name, Problem, Progress, Wall,
 };
 
+pub use super::metadata::view::{
+    Consequence, Effect, Explanation, FarMember, GroupMetadata, HashState, MetadataChange, MetadataLine, Noticed,
+    Outcome, TopicMetadata,
+};
 pub use super::plan::view::{DrainView, Fit, MemberChange, PlanView, PlannedMember, Way};
 pub use crate::health::rebalances::Summary as RebalanceView;
 
@@ -35,6 +39,8 @@ pub struct View {
     /// What happened in any group, newest first, at most 1000: rebalances, commits that moved back, static restarts,
     /// changes of type, deletions.
     pub events: Arc<Vec<Arc<Happening>>>,
+    /// Changes of topics, racks and subscriptions, newest first, at most 1000.
+    pub metadata_feed: Arc<Vec<Arc<MetadataLine>>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -87,6 +93,8 @@ pub struct GroupView {
     /// Why the log does not tell of this group now, although it is read.
     pub log_gap: Option<LogGap>,
     pub rebalances: RebalanceView,
+    /// What makes its hash (KIP-1101), and what changed in it.
+    pub metadata: Arc<GroupMetadata>,
     /// When members and state were last told; `None`: never. See [`View::described_at`].
     pub described_at: Option<At>,
     /// When the commits were last told; `None`: never. See [`View::commits_at`].

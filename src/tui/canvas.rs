@@ -26,7 +26,20 @@ impl<'a> Canvas<'a> {
         if y >= area.bottom() || x >= area.right() {
             return x;
         }
-        self.buffer.set_stringn(x, y, text, usize::from(max), style).0
+        if !text.is_ascii() {
+            return self.buffer.set_stringn(x, y, text, usize::from(max), style).0;
+        }
+        // Most text is: no graphemes to look for.
+        let mut at = x;
+        let end = area.right().min(x.saturating_add(max));
+        for character in text.chars().filter(|character| !character.is_ascii_control()) {
+            if at >= end {
+                break;
+            }
+            self.buffer[(at, y)].set_char(character).set_style(style);
+            at += 1;
+        }
+        at
     }
 
     /// Draws `text` so that it ends at the right of `width` cells.

@@ -69,7 +69,10 @@ pub fn member(id: &str, client: &str, host: &str, held: &[(&str, &[i32])], subsc
 
 impl Facts {
     fn cluster(&mut self) {
-        let broker = |id: i32| (id, Broker { host: Name::new(format!("kafka-{id}")), port: 9092, rack: None });
+        let broker = |id: i32| {
+            let host = Name::new(format!("kafka-{id}"));
+            (id, Broker { host, port: 9092, rack: None, rack_pending: false })
+        };
         self.snapshot.cluster = Some(Cluster {
             observed_at: self.at,
             id: Some(Name::new("p3C")),

@@ -15,6 +15,11 @@ pub fn label(member: &MemberView) -> Name {
     Name::new(format!("{}/{}", member.client_id.raw(), member.id.raw()))
 }
 
+/// Its host, without the slash that Java writes before an address.
+pub fn host(member: &MemberView) -> Name {
+    member.host.raw().strip_prefix('/').map_or_else(|| member.host.clone(), Name::new)
+}
+
 /// The label of the member at that place.
 pub fn label_at(group: &GroupView, place: Option<usize>) -> Option<Name> {
     place.and_then(|place| group.members.get(place)).map(label)

@@ -270,7 +270,7 @@ fn adjective(standing: Standing) -> &'static str {
         "rebalance" => "rebalancing",
         "rising" => "falling behind",
         "stopped" => "stopped",
-        "idle" | "steady" | "no commit" => "keeping up",
+        "idle" | "steady" | "no commit" => "steady",
         "topic gone" => "reading a topic that is gone",
         "part. gone" => "reading a partition that is gone",
         "problem" => "not fully readable",

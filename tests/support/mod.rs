@@ -21,7 +21,7 @@
 //! | members: how they are, what they do | [`GroupSpec`], [`Member`] |
 //! | members that crash or stand still: SIGKILL and SIGSTOP of a process of theirs | [`Cluster::process`], [`Tool::kill`] |
 //! | what is true | [`Tool::describe`], [`Tool::commits`], [`Tool::consumer_groups`], [`Tool::dump_log`] |
-//! | the program under test | [`snapshot`], [`run`], [`lagtop`]; [`Tool::compare`] with what Apache's tool says |
+//! | the program under test | [`snapshot`], [`run`], [`lagtop`]; [`Collector`]; [`Tool::compare`] with what Apache's tool says |
 //! | the requests that a client sends | [`Proxy`], [`ClusterSpec::advertise`] |
 //! | a condition with a deadline | [`wait_until`] |
 //!
@@ -43,6 +43,7 @@ mod admin;
 mod apache;
 mod broker;
 mod cluster;
+mod collect;
 mod describe;
 mod jars;
 mod lagtop;
@@ -60,6 +61,7 @@ pub use self::{
     admin::*,
     apache::*,
     cluster::{Cluster, ClusterSpec, shared},
+    collect::*,
     describe::*,
     lagtop::*,
     members::*,

@@ -141,19 +141,19 @@ impl Tool {
         }
     }
 
-    /// Compares a quiet group's snapshot with what Apache's tool says: only where the snapshots before and after agree;
-    /// else again. Both ways of knowing a group must agree with it: the admin calls alone, and the coordinator log.
-    /// Returns the row that the log gave.
+    /// Compares a quiet group's snapshot with what Apache's tool says, in both ways of knowing a group: by the
+    /// coordinator log where it can be read, and by admin calls alone. Returns the group's row.
     #[track_caller]
     pub fn compare(&self, bootstrap: &str, id: &str) -> Value {
-        self.compare_with(bootstrap, id, "off");
-        self.compare_with(bootstrap, id, "require")
+        self.compare_with(bootstrap, id, &["--coordinator-log", "off"]);
+        self.compare_with(bootstrap, id, &[])
     }
 
+    /// Compares snapshots taken with these arguments: only where those before and after agree, else again.
     #[track_caller]
-    fn compare_with(&self, bootstrap: &str, id: &str, log: &str) -> Value {
+    pub fn compare_with(&self, bootstrap: &str, id: &str, args: &[&str]) -> Value {
         let (row, ours, theirs) = wait_until(&format!("{id} to stand still"), DEADLINE, || {
-            let take = || snapshot(bootstrap, &["-g", id, "--coordinator-log", log]);
+            let take = || snapshot(bootstrap, &[&["-g", id], args].concat());
             let before = take();
             let theirs = self.figures(id);
             let after = take();
@@ -165,7 +165,7 @@ impl Tool {
                 Err(format!("{ours:?} {later:?}"))
             }
         });
-        assert_eq!(ours, theirs, "{row:#}");
+        assert_eq!(ours, theirs, "{args:?} {row:#}");
         row
     }
 }

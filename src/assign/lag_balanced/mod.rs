@@ -16,6 +16,8 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+use serde::Serialize;
+
 use super::assignment::Assignment;
 use super::input::GroupInput;
 use super::lag_based;
@@ -34,7 +36,7 @@ pub struct LagBalanced {
 }
 
 /// What a number of moves gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct FrontierPoint {
     /// Voluntary moves; forced ones come on top.
     pub moves: u32,

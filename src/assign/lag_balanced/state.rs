@@ -200,10 +200,11 @@ impl<'a> State<'a> {
         let mut by_load: BTreeSet<(u64, u32)> =
             self.loads.iter().enumerate().map(|(member, &load)| (load, member as u32)).collect();
         let mut squares = self.squares();
-        let members = self.problem.members;
-        let mut patience = 16 * members + 4096;
+        // Work left, in partitions looked at.
+        let budget = 400_000 + 40 * (self.problem.members + self.owners.len());
+        let mut patience = budget;
         while let Some(&(most, giver)) = by_load.last().filter(|entry| entry.0 > bound) {
-            if most <= enough && patience <= 12 * members {
+            if most <= enough && patience < budget / 3 * 2 {
                 return;
             }
             let hands = match self.best_exchange(giver, &by_load, &mut patience) {
@@ -244,7 +245,8 @@ impl<'a> State<'a> {
             if load >= most || *patience == 0 || (compared >= COMPARED && best.is_some()) {
                 break;
             }
-            *patience -= 1;
+            let work = self.lists[giver as usize].len() + self.lists[member as usize].len() + 16;
+            *patience = patience.saturating_sub(work);
             let exchange = self.exchange(giver, member);
             if exchange.as_ref().is_some_and(|new| best.as_ref().is_none_or(|best| new.larger < best.larger)) {
                 best = exchange;
@@ -302,7 +304,7 @@ impl<'a> State<'a> {
                 if *patience == 0 {
                     return false;
                 }
-                *patience -= 1;
+                *patience = patience.saturating_sub(16);
                 hands.push((pass, next));
                 if self.extend_chain(hands, giver, next, longest, by_load, patience) {
                     return true;

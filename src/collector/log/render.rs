@@ -94,8 +94,18 @@ impl LogGroup {
 
     fn modern_row(&self, member: &LogMember, names: &TopicNames) -> Member {
         let LogMember { who, current, .. } = member;
-        let held = |current: &Current| names.named(&current.held);
         let streams = self.kind == GroupKind::Streams;
+        let held = |current: &Current| {
+            let mut held = names.named(&current.held);
+            // What it shall give up is still its own until it says that it has; the coordinator describes it so, too.
+            for (topic, partitions) in names.named(&current.pending).into_iter().filter(|_| !streams) {
+                let all = held.entry(topic).or_default();
+                all.extend(partitions);
+                all.sort_unstable();
+                all.dedup();
+            }
+            held
+        };
         let target = if streams {
             member.target_tasks.as_ref().map(|tasks| names.named(&self.topics_of(&tasks.active)))
         } else {

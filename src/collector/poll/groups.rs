@@ -35,7 +35,13 @@ const TARGETED_EVERY: Duration = Duration::from_secs(10);
 impl Poller {
     /// Asks what is due about the cluster as a whole.
     pub(super) fn ask_cluster(&mut self, forced: bool) {
-        let every = |period| if forced { Duration::ZERO } else { period };
+        let hash_changed = std::mem::take(&mut self.hash_changed);
+        if hash_changed {
+            // Whatever changed may be an id or a rack, which are asked seldom.
+            self.asked.remove(&Call::Topics);
+            self.asked.remove(&Call::Cluster);
+        }
+        let every = |period| if forced || hash_changed { Duration::ZERO } else { period };
         let admin = Arc::clone(&self.admin);
         let with_log = self.tail.is_caught_up();
         if self.due(&Call::Listing, every(if with_log { LISTING_WITH_LOG_EVERY } else { LISTING_EVERY })) {

@@ -78,6 +78,10 @@ pub struct Poller {
     metadata: Metadata,
     described: BTreeMap<Name, Topic>,
     cluster: Cluster,
+    /// Brokers that are up, whose racks were asked since they came up.
+    racked: BTreeSet<i32>,
+    /// A coordinator stored another group hash: topics or racks changed, and are asked now.
+    hash_changed: bool,
     fresh: offsets::Fresh,
     /// Assignors as DescribeConsumerGroups told them: a broker's default is in no record.
     assignors: BTreeMap<Name, Name>,
@@ -121,6 +125,8 @@ impl Poller {
             metadata: Metadata::default(),
             described: BTreeMap::new(),
             cluster: Cluster::default(),
+            racked: BTreeSet::new(),
+            hash_changed: false,
             fresh: offsets::Fresh::default(),
             assignors: BTreeMap::new(),
             rebalancing: BTreeMap::new(),
@@ -221,7 +227,7 @@ impl Poller {
             && self.tail.is_settled()
             && self.covered_are_told()
             && self.ends_are_known()
-            && !self.in_flight.iter().any(|call| !matches!(call, Call::Cluster))
+            && !self.in_flight.iter().any(|call| !matches!(call, Call::Cluster) || self.racked.is_empty())
             && self.tracked.values().all(|tracked| tracked.seen)
     }
 

@@ -251,6 +251,8 @@ impl Poller {
             let (kind, now) = (self.kind_of(&group), self.clock.now());
             let share = self.tail.state.share(&group, share_partitions, now);
             let known = self.known.groups.get(&group);
+            let stored = known.and_then(|known| known.description.as_ref()).map(|known| known.stored_hash);
+            self.hash_changed |= stored.is_some_and(|stored| stored != description.stored_hash);
             let same_description = known.is_some_and(|known| known.description.as_ref() == Some(&description));
             let same_commits = known.is_some_and(|known| known.commits.as_ref() == Some(&committed));
             let news = self.news.groups.entry(group.clone()).or_default();

@@ -112,11 +112,21 @@ impl Poller {
 
     /// Merges who is up (plain Metadata) with racks and controller (DescribeCluster).
     pub(super) fn merge_cluster(&mut self, described: Option<Cluster>) {
+        let told: BTreeSet<i32> = described.iter().flat_map(|cluster| cluster.brokers.keys().copied()).collect();
         let mut cluster = described.unwrap_or_else(|| self.cluster.clone());
         cluster.id = cluster.id.or_else(|| self.cluster.id.clone());
+        // A broker that was away may come back with another rack.
+        self.racked.retain(|id| self.metadata.brokers.contains_key(id));
+        self.racked.extend(&told);
+        if self.metadata.brokers.keys().any(|id| !self.racked.contains(id)) {
+            self.asked.remove(&Call::Cluster);
+        }
         let up = self.metadata.brokers.iter().map(|(id, (host, port))| {
-            let rack = [&cluster, &self.cluster].into_iter().find_map(|cluster| cluster.brokers.get(id)?.rack.clone());
-            (*id, Broker { host: host.clone(), port: *port, rack })
+            // What was told just now counts, also that a broker has no rack any more.
+            let known = if told.contains(id) { &cluster } else { &self.cluster };
+            let rack = known.brokers.get(id).and_then(|broker| broker.rack.clone());
+            let rack_pending = !self.racked.contains(id);
+            (*id, Broker { host: host.clone(), port: *port, rack, rack_pending })
         });
         let up: BTreeMap<i32, Broker> = up.collect();
         // Racks of brokers that are down stay remembered for when they come back.

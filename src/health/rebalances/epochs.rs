@@ -25,7 +25,9 @@ impl GroupHistory {
     ) {
         let changed_type = self.is_kind(event, kind, out);
         let known = self.epoch;
-        let begins_here = known.is_none() && (epoch <= 1 || self.complete);
+        // The first epoch is 1, of newer brokers (4.4) 2; then nobody was there before.
+        let first = epoch <= 1 || (epoch == 2 && self.draft.joined.count == self.members.len());
+        let begins_here = known.is_none() && (first || self.complete);
         if begins_here {
             (self.complete, self.members_known) = (true, true);
             self.draft.all_told();

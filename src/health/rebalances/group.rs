@@ -96,7 +96,7 @@ impl GroupHistory {
             What::Generation(generation) => self.fold_generation(event, generation, seen, out),
             What::GroupEpoch { kind, epoch, hash } => {
                 // The first bump of all may be written after its cause.
-                self.forget_compacted(first_of_batch && *epoch > 1);
+                self.forget_compacted(first_of_batch && *epoch > 2);
                 self.fold_epoch(event, kind, *epoch, *hash, out);
             }
             What::AssignmentEpoch { epoch } => {
@@ -233,7 +233,7 @@ impl GroupHistory {
         out.push(happening);
     }
 
-    /// Adds a member. Returns whether a static member came back in it.
+    /// Adds a member.
     pub(super) fn add(&mut self, known: Known) {
         self.topics.add(&known);
         self.members.insert(known.who.id.clone(), known);

@@ -72,7 +72,8 @@ impl Simulation {
 fn cluster(at: At) -> Cluster {
     let broker = |(place, rack): (usize, &&str)| {
         let id = place as i32 + 1;
-        (id, Broker { host: Name::new(format!("kafka-{id}.demo")), port: 9092, rack: Some(Name::new(rack)) })
+        let host = Name::new(format!("kafka-{id}.demo"));
+        (id, Broker { host, port: 9092, rack: Some(Name::new(rack)), rack_pending: false })
     };
     let brokers: BTreeMap<i32, Broker> = RACKS.iter().enumerate().map(broker).collect();
     Cluster { observed_at: at, id: Some(Name::new(CLUSTER_ID)), controller: Some(1), brokers }

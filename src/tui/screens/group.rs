@@ -223,7 +223,7 @@ fn now(
     canvas.put(x, y, sides.name, &look.name(&label(member), usize::from(sides.name)), style);
     let mut x = x + sides.name + 1;
     if sides.host > 0 {
-        canvas.put(x, y, sides.host, &look.name(&member.host, usize::from(sides.host)), style);
+        canvas.put(x, y, sides.host, &look.name(&members::host(member), usize::from(sides.host)), style);
         x += sides.host + 1;
     }
     if let Some(reason) = member.idle {
@@ -343,7 +343,7 @@ fn others(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView)
     use table::{Column, cell, fit};
     let widest = |of: &dyn Fn(&MemberView) -> usize| group.members.iter().map(of).max().unwrap_or(0).min(60) as u16;
     let name = widest(&|member| text::width(&label(member).safe())).max(6);
-    let host = widest(&|member| text::width(&member.host.safe())).max(4);
+    let host = widest(&|member| text::width(&members::host(member).safe())).max(4);
     let client = widest(&|member| text::width(&member.client_id.safe())).max(9);
     let column = |id, title, min, want| Column { id, title, min, want, right: false, sorted: None };
     let ranked = [
@@ -363,7 +363,7 @@ fn others(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView)
         table::row(canvas, (area.x, y), &columns, |id, width| {
             let name = match id {
                 0 => label(member),
-                1 => member.host.clone(),
+                1 => members::host(member),
                 _ => member.client_id.clone(),
             };
             cell(look.name(&name, usize::from(width)), Style::new())

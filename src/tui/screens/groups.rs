@@ -79,6 +79,7 @@ fn nothing(state: &State) -> String {
     }
     match state.freshness() {
         Freshness::Connecting => format!("connecting to {} ...", state.cluster()),
+        _ if state.view.listing.is_none() => "Nothing was read yet.".to_owned(),
         _ if state.view.listing.is_some_and(|listing| listing.total > 0) => {
             "None of the groups is selected: see --group and --exclude-group.".to_owned()
         }

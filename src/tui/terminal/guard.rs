@@ -197,9 +197,9 @@ mod tests {
         assert!(!is_raw(&tty));
         let expected = "\x1b[?1049h\x1b[?25l\x1b[?1000h\x1b[?1006h\
             \x1b[?2026l\x1b[0m\x1b[?1006l\x1b[?1000l\x1b[?25h\x1b[?1049l";
-        let mut written = vec![0; expected.len() + 10];
-        let got = output.read(&mut written).unwrap();
-        assert_eq!(String::from_utf8_lossy(&written[..got]), expected);
+        let mut written = vec![0; expected.len()];
+        output.read_exact(&mut written).unwrap();
+        assert_eq!(String::from_utf8_lossy(&written), expected);
     }
 
     #[test]
@@ -209,6 +209,17 @@ mod tests {
         guard.enter().unwrap();
         drop(guard);
         assert!(!is_raw(&tty));
+    }
+
+    #[test]
+    fn a_panic_anywhere_restores_before_it_is_told() {
+        let (_master, tty) = terminal();
+        let guard = Guard::new(tty.try_clone().unwrap().into(), tty.try_clone().unwrap(), false);
+        let hook = PanicHook::install(&guard);
+        guard.enter().unwrap();
+        assert!(std::thread::spawn(|| panic!("on purpose")).join().is_err());
+        assert!(!is_raw(&tty) && !guard.is_entered());
+        drop(hook);
     }
 
     #[test]

@@ -76,7 +76,6 @@ fn next(bytes: &[u8], complete: impl Fn() -> bool) -> Parsed {
                 Parsed::More
             }
         }
-        [0x1b, 0x1b, ..] => Parsed::Key(Key::Esc, 1),
         [0x1b, b'O', rest @ ..] => match rest.first() {
             Some(last) => named(&[], *last).map_or(Parsed::Nothing(3), |key| Parsed::Key(key, 3)),
             None if complete() => Parsed::Nothing(2),
@@ -90,8 +89,8 @@ fn next(bytes: &[u8], complete: impl Fn() -> bool) -> Parsed {
             let used = end + 3;
             named(&rest[..end], rest[end]).map_or(Parsed::Nothing(used), |key| Parsed::Key(key, used))
         }
-        // Alt and a key: no binding has it.
-        [0x1b, _, ..] => Parsed::Nothing(2),
+        // Alt and a key, or Esc and a key close behind it: no binding has Alt.
+        [0x1b, _, ..] => Parsed::Key(Key::Esc, 1),
         [b'\r' | b'\n', ..] => Parsed::Key(Key::Enter, 1),
         [b'\t', ..] => Parsed::Key(Key::Tab, 1),
         [0x7f | 0x08, ..] => Parsed::Key(Key::Backspace, 1),
@@ -180,7 +179,7 @@ mod tests {
             (b"\r\x7f", &[Key::Enter, Key::Backspace]),
             (b"\x1b[<64;3;4M\x1b[<0;3;4Mj", &[Key::WheelUp, Key::Char('j')]),
             ("é组".as_bytes(), &[Key::Char('é'), Key::Char('组')]),
-            (b"\xff\x1b[99~\x1bxk", &[Key::Char('k')]),
+            (b"\xff\x1b[99~k\x1bx", &[Key::Char('k'), Key::Esc, Key::Char('x')]),
         ];
         for (bytes, expected) in cases {
             assert_eq!(keys(bytes), expected, "{bytes:?}");

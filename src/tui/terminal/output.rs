@@ -174,9 +174,9 @@ mod tests {
         assert!(!output.writer.0[0].starts_with(BEGIN));
         output
             .frame((80, 40), |buffer| {
-                (0..40).for_each(|y| {
+                for y in 0..40 {
                     buffer.set_string(0, y, "y".repeat(80), Style::new());
-                });
+                }
             })
             .unwrap();
         assert!(output.writer.0[1].starts_with(BEGIN) && output.writer.0[1].ends_with(END));

@@ -27,6 +27,21 @@ fn the_first_member_makes_the_group() {
 }
 
 #[test]
+fn newer_brokers_begin_with_epoch_2() {
+    let mut log = Log::new();
+    log.at(1000, [joins("a"), epoch(2), assigned(2), at_epoch("a", 2, &[0, 1])]);
+    assert_eq!(log.side(), ["group created"]);
+    assert_eq!((log.only().from, log.only().took), (Some(1), Took::Exact(Duration::ZERO)));
+    assert!(!log.summary(1000).total_lower_bound && !log.only().partial);
+    // Somebody was there before: the first epoch is compacted away.
+    let mut log = Log::new();
+    log.at(500, [joins("a")]);
+    log.at(1000, [joins("b"), epoch(2), assigned(2), at_epoch("b", 2, &[]), at_epoch("a", 2, &[0])]);
+    assert!(log.summary(1000).total_lower_bound && log.only().partial);
+    assert_eq!(causes(&log.only()), ["likely joined: client-b @10.0.0.1"]);
+}
+
+#[test]
 fn it_ends_when_the_last_member_is_settled() {
     let mut log = one();
     log.at(2000, [joins("b"), epoch(2), assigned(2), unsettled("b", 2, &[])]);
