@@ -12,6 +12,7 @@ use super::list::List;
 use super::look::Look;
 use super::order::{self, GroupColumn, MemberColumn, PartitionColumn, ProblemKey, Sort};
 use super::page;
+use super::what_if::Asked;
 use crate::model::{At, Name, Problem, Scope};
 use crate::monitor::view::{Feed, GroupView, View};
 
@@ -90,6 +91,8 @@ pub struct State {
     pub member_sort: Sort<MemberColumn>,
     pub partition_sort: Sort<PartitionColumn>,
     pub pane: Pane,
+    /// What is asked about the open group.
+    pub(super) asked: Option<Asked>,
     /// The interval that was asked for, in milliseconds.
     pub interval_ms: u64,
     /// Something to tell once, and when it was said.
@@ -127,6 +130,7 @@ impl State {
             member_sort: Sort::default(),
             partition_sort: Sort::default(),
             pane: Pane::default(),
+            asked: None,
             interval_ms,
             message: None,
             on_screen: Vec::new(),
@@ -141,7 +145,7 @@ impl State {
     /// The group of the group screen; `None` also when it is gone.
     pub fn open_group(&self) -> Option<&GroupView> {
         match self.screen() {
-            Screen::Group(id) => self.view.group(id).map(|group| &**group),
+            Screen::Group(id) => self.group(id),
             Screen::Groups | Screen::Problems => None,
         }
     }

@@ -76,6 +76,7 @@ fn adopt(state: &mut State, view: View) {
     }
     state.view = view;
     state.adopted_at = state.now;
+    state.ask_again();
     state.arrange(true);
 }
 
@@ -146,6 +147,8 @@ fn obey(state: &mut State, command: Command, effects: &mut Vec<Effect>) {
         Command::Back | Command::Quit => back(state),
         Command::Open | Command::Detail | Command::NextPane | Command::Filter | Command::Sort | Command::Reverse
             if state.page.is_some() => {}
+        Command::Ask(change) if state.page.is_none() => state.ask(change),
+        Command::Ask(_) => {}
         Command::Open if *state.screen() == Screen::Groups => open_group(state),
         Command::Open => {
             let page = selected_page(state);
@@ -198,6 +201,7 @@ fn open_group(state: &mut State) {
     state.screens.push(Screen::Group(id));
     state.members = List::default();
     state.partitions = List::default();
+    state.ask_anew();
     let members = state.open_group().is_some_and(|group| !group.members.is_empty() || !group.kind.reads_partitions());
     state.pane = if members { Pane::Members } else { Pane::Partitions };
     state.arrange(true);

@@ -94,7 +94,7 @@ impl Basis {
             assignor: question.assignor,
             question: question.clone(),
             notes: ways::notes(question.assignor, &asked, &metrics, self.protocol),
-            fit: fit(question.assignor, self.protocol),
+            fit: self.fit(question.assignor),
             hash_order: question.assignor.depends_on_hash_order(),
             moves: moves.count(),
             forced: moves.forced.len(),
@@ -105,6 +105,16 @@ impl Basis {
             frontier,
         };
         Ok(Answer { plan, owners })
+    }
+
+    /// Whether the group could use an assignor.
+    pub fn fit(&self, assignor: Assignor) -> Fit {
+        match self.protocol {
+            Some(protocol) if !assignor.protocols().contains(&protocol) => Fit::NotThisProtocol,
+            None => Fit::NotThisProtocol,
+            Some(_) if assignor.is_built_in() => Fit::BuiltIn,
+            Some(_) => Fit::OwnClass,
+        }
     }
 
     /// The group as the question wants it.
@@ -207,13 +217,4 @@ fn assign(asked: &GroupInput, question: &Question) -> Result<(Assignment, Vec<Fr
         Cow::Owned(existing)
     };
     Ok((question.assignor.assign(&asked)?, Vec::new()))
-}
-
-pub fn fit(assignor: Assignor, protocol: Option<Protocol>) -> Fit {
-    match protocol {
-        Some(protocol) if !assignor.protocols().contains(&protocol) => Fit::NotThisProtocol,
-        None => Fit::NotThisProtocol,
-        Some(_) if assignor.is_built_in() => Fit::BuiltIn,
-        Some(_) => Fit::OwnClass,
-    }
 }

@@ -6,6 +6,7 @@ mod groups;
 mod header;
 mod page;
 mod partitions;
+mod plans;
 mod problems;
 
 use ratatui::buffer::Buffer;
