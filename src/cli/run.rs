@@ -25,6 +25,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(Command::Collect(collect)) => run_collect(&collect),
         Some(Command::Snapshot(snapshot)) => run_snapshot(&snapshot),
         Some(Command::Plan(plan)) => super::plan::run(&plan),
+        Some(Command::Hash(hash)) => super::hash::run(&hash),
         Some(Command::Demo(demo)) => run_demo(&demo),
         Some(Command::Replay(replay)) => run_replay(&replay),
         None => run_dashboard(&args.dashboard),

@@ -4,6 +4,7 @@
 // The names are the schema's.
 #![allow(clippy::struct_field_names)]
 
+pub mod metadata;
 pub mod plans;
 mod rebalances;
 
@@ -69,6 +70,8 @@ struct Group {
     current: Option<plans::Judged>,
     plan: Option<plans::Plan>,
     partitions: Vec<Partition>,
+    /// `null`: no topic of it is known, or it has no hash.
+    metadata: Option<metadata::Metadata>,
     rebalances: rebalances::Rebalances,
     /// Other events of the group, newest first, at most 20.
     events: Vec<rebalances::EventRow>,
@@ -226,6 +229,7 @@ fn group_row(group: &GroupView, view: &View) -> Group {
         current: group.metrics.as_ref().map(plans::judged),
         plan: group.plan.as_ref().map(plans::plan),
         partitions: group.partitions.iter().map(|partition| partition_row(partition, group)).collect(),
+        metadata: metadata::row(&group.kind, &group.metadata, view),
         rebalances: rebalances::rows(&group.rebalances),
         events: rebalances::events(&group.rebalances),
         problems: group.problems.iter().map(|problem| problem_row(problem, view.now)).collect(),

@@ -3,6 +3,7 @@
 //!
 //! [`update`]: super::update::update
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::figures::duration;
@@ -34,6 +35,8 @@ pub enum Page {
     /// Group, topic, number.
     Partition(Name, Name, i32),
     Problem(ProblemKey),
+    /// What makes a group's hash and what changed; `None`: the changes under all groups.
+    Metadata(Option<Name>),
 }
 
 /// The panes of the group screen.
@@ -93,6 +96,8 @@ pub struct State {
     pub pane: Pane,
     /// What is asked about the open group.
     pub(super) asked: Option<Asked>,
+    /// Number of the newest metadata change of each group that the person has looked at.
+    pub(super) seen_metadata: BTreeMap<Name, u64>,
     /// The interval that was asked for, in milliseconds.
     pub interval_ms: u64,
     /// Something to tell once, and when it was said.
@@ -131,6 +136,7 @@ impl State {
             partition_sort: Sort::default(),
             pane: Pane::default(),
             asked: None,
+            seen_metadata: BTreeMap::new(),
             interval_ms,
             message: None,
             on_screen: Vec::new(),
@@ -153,6 +159,23 @@ impl State {
     /// The group that is selected in the list of groups.
     pub fn selected_group(&self) -> Option<&GroupView> {
         self.groups.selected().and_then(|(_, place)| self.view.groups.get(*place)).map(|group| &**group)
+    }
+
+    /// Whether metadata changed under a group so that it matters, and the person did not look at it yet.
+    pub fn has_metadata_news(&self, group: &GroupView) -> bool {
+        group.metadata.newest() > self.seen_metadata.get(&group.id).copied()
+    }
+
+    /// What is on screen is seen.
+    pub(super) fn see_metadata(&mut self) {
+        let groups: Vec<&std::sync::Arc<GroupView>> = match &self.page {
+            Some(Page::Metadata(Some(id))) => self.view.group(id).into_iter().collect(),
+            Some(Page::Metadata(None)) => self.view.groups.iter().collect(),
+            _ => return,
+        };
+        let seen: Vec<_> =
+            groups.iter().filter_map(|group| Some((group.id.clone(), group.metadata.newest()?))).collect();
+        self.seen_metadata.extend(seen);
     }
 
     /// What the cluster is called.
@@ -275,7 +298,7 @@ impl State {
         self.problems.fit(heights.problems);
         if let Some(open) = &self.page {
             let body = layout::frame(self).body;
-            let lines = page::lines(self, open, usize::from(body.width)).len();
+            let lines = page::height(self, open, usize::from(body.width));
             self.page_top = self.page_top.min(lines.saturating_sub(usize::from(body.height)));
         }
     }

@@ -25,7 +25,7 @@ const NAMED: usize = 5_000;
 
 /// What a poll needs to read the logs.
 pub struct Tail {
-    settings: Settings,
+    pub settings: Settings,
     client: Client,
     pub state: LogState,
     groups: Option<Reading>,
