@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::assign::Assignor;
 use crate::frame::order::History;
 use crate::health::rebalances::Storm;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -30,6 +31,8 @@ pub enum Command {
     Demo(Demo),
     /// Play a recording: the output of `lagtop collect`, from a file or (`-`) from standard input.
     Replay(Replay),
+    /// Another assignment for one group: what it would move, and what it would gain.
+    Plan(Box<Plan>),
     /// Print topic hashes and group hashes (KIP-1101), and what the coordinator stored.
     Hash(Hash),
     /// Write what is observed as a stream of frames to standard output: a recording, or a pipe to `lagtop replay -`.
@@ -86,12 +89,23 @@ pub struct Watch {
     /// How far back the coordinator log is read: a time such as 6h, or `all`. A short log is always read whole.
     #[arg(long, value_name = "TIME|all", default_value = "6h", value_parser = history)]
     pub log_history: Option<History>,
+    #[command(flatten)]
+    pub planning: Planning,
+}
+
+/// How the alternative assignments are made.
+#[derive(Debug, Clone, Copy, Default, ClapArgs)]
+pub struct Planning {
     /// What a partition without a commit counts for in a plan: no API tells a group's auto.offset.reset.
     #[arg(long, value_enum, default_value_t)]
     pub assume_reset: AssumeReset,
     /// How many rebalances of a group within how much time are a storm: a count, a slash, a time of at most 1h.
     #[arg(long, value_name = "COUNT/TIME", default_value_t)]
     pub storm: Storm,
+    /// Whose assignment stands beside the current one: lag-balanced, lag-based, range, roundrobin, sticky,
+    /// cooperative-sticky, uniform, server-range, simple.
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub plan_assignor: Assignor,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -196,6 +210,8 @@ pub struct Demo {
     #[arg(short = 'i', long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     pub interval: Option<Duration>,
     #[command(flatten)]
+    pub planning: Planning,
+    #[command(flatten)]
     pub screen: Screen,
     #[command(flatten)]
     pub log: Log,
@@ -205,15 +221,86 @@ pub struct Demo {
 pub struct Replay {
     /// The recording; `-` is standard input.
     pub file: PathBuf,
-    #[arg(long, value_enum, default_value_t)]
-    pub assume_reset: AssumeReset,
-    /// How many rebalances of a group within how much time are a storm: a count, a slash, a time of at most 1h.
-    #[arg(long, value_name = "COUNT/TIME", default_value_t)]
-    pub storm: Storm,
+    #[command(flatten)]
+    pub planning: Planning,
     #[command(flatten)]
     pub screen: Screen,
     #[command(flatten)]
     pub log: Log,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  lagtop plan -b broker:9092 --group billing\n  lagtop plan -b broker:9092 --group billing --members +2 --format json > plan.json\n  lagtop plan --input plan.json --assignor sticky"
+)]
+pub struct Plan {
+    #[command(flatten)]
+    pub cluster: Cluster,
+    /// The group's id.
+    #[arg(short, long, value_name = "ID", required_unless_present = "input")]
+    pub group: Option<String>,
+    /// Instead of a cluster: what `lagtop plan --format json` wrote; `-` is standard input.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["bootstrap_server", "properties", "collector", "group", "demo", "assume_reset", "observe"]
+    )]
+    pub input: Option<PathBuf>,
+    /// A simulated cluster instead of a real one.
+    #[arg(long, conflicts_with_all = ["bootstrap_server", "properties", "collector"])]
+    pub demo: bool,
+    /// lag-balanced, lag-based, range, roundrobin, sticky, cooperative-sticky, uniform, server-range or simple.
+    #[arg(long, value_name = "NAME", default_value_t, help_heading = "Question")]
+    pub assignor: Assignor,
+    /// So many members more, or fewer (those with the least lag leave): +2, -1.
+    #[arg(long, value_name = "+N|-N", allow_hyphen_values = true, value_parser = members, help_heading = "Question")]
+    pub members: Option<i32>,
+    /// Without this member (repeatable).
+    #[arg(long, value_name = "ID", help_heading = "Question")]
+    pub without: Vec<String>,
+    /// With so many partitions of a topic (repeatable).
+    #[arg(long, value_name = "TOPIC=N", value_parser = partitions, help_heading = "Question")]
+    pub partitions: Vec<(String, u32)>,
+    /// lag-balanced: change hands of no more partitions.
+    #[arg(long, value_name = "N", help_heading = "Question")]
+    pub max_moves: Option<u32>,
+    #[arg(long, value_enum, default_value_t)]
+    pub format: PlanFormat,
+    /// Watch the group for at most so long, until its rates and with them its forecast are known; 0s: not at all.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = humantime::parse_duration)]
+    pub observe: Duration,
+    /// How long to wait until the group was seen.
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
+    pub timeout: Duration,
+    /// Whether to read the coordinator log, __consumer_offsets (needs READ on it).
+    #[arg(long, value_enum, default_value_t)]
+    pub coordinator_log: CoordinatorLog,
+    /// What a partition without a commit counts for: no API tells a group's auto.offset.reset.
+    #[arg(long, value_enum, default_value_t)]
+    pub assume_reset: AssumeReset,
+    #[command(flatten)]
+    pub log: Log,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    /// For people.
+    #[default]
+    Table,
+    /// For programs, and for --input: schema in docs/snapshot-json.md.
+    Json,
+    /// For a ticket.
+    Markdown,
+}
+
+impl From<PlanFormat> for crate::report::plan::PlanFormat {
+    fn from(format: PlanFormat) -> Self {
+        match format {
+            PlanFormat::Table => Self::Table,
+            PlanFormat::Json => Self::Json,
+            PlanFormat::Markdown => Self::Markdown,
+        }
+    }
 }
 
 #[derive(Debug, ClapArgs)]
@@ -238,6 +325,21 @@ fn interval(text: &str) -> Result<Duration, String> {
     Ok(interval)
 }
 
+/// More would be no question of this world.
+const MOST: i32 = 10_000;
+
+fn members(text: &str) -> Result<i32, String> {
+    let signed = text.starts_with(['+', '-']);
+    let count = text.parse::<i32>().ok().filter(|count| signed && *count != 0 && count.abs() <= MOST);
+    count.ok_or_else(|| format!("write +2 for two more, -1 for one fewer; at most {MOST}"))
+}
+
+fn partitions(text: &str) -> Result<(String, u32), String> {
+    let parsed = text.rsplit_once('=').and_then(|(topic, count)| Some((topic.to_owned(), count.parse().ok()?)));
+    let sane = parsed.filter(|(topic, count)| !topic.is_empty() && (1..=MOST.unsigned_abs()).contains(count));
+    sane.ok_or_else(|| format!("write TOPIC=12; at most {MOST} partitions"))
+}
+
 fn history(text: &str) -> Result<History, String> {
     if text == "all" {
         return Ok(History::All);
@@ -254,6 +356,18 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn members_are_signed_and_partitions_have_a_topic() {
+        assert_eq!((members("+2"), members("-1")), (Ok(2), Ok(-1)));
+        for bad in ["2", "0", "+0", "-", "+x", "+10001", ""] {
+            assert!(members(bad).unwrap_err().contains("write +2"), "{bad}");
+        }
+        assert_eq!(partitions("a=b=12"), Ok(("a=b".to_owned(), 12)));
+        for bad in ["12", "=12", "t=", "t=0", "t=-1", "t=10001"] {
+            assert!(partitions(bad).unwrap_err().contains("write TOPIC=12"), "{bad}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 pub mod args;
 mod hash;
+mod plan;
 pub mod run;
 mod settings;
 

@@ -24,6 +24,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         Some(Command::Collect(collect)) => run_collect(&collect),
         Some(Command::Snapshot(snapshot)) => run_snapshot(&snapshot),
+        Some(Command::Plan(plan)) => super::plan::run(&plan),
         Some(Command::Hash(hash)) => super::hash::run(&hash),
         Some(Command::Demo(demo)) => run_demo(&demo),
         Some(Command::Replay(replay)) => run_replay(&replay),
@@ -37,7 +38,7 @@ fn run_dashboard(args: &Dashboard) -> anyhow::Result<ExitCode> {
     let label = Name::new(launch.settings.cluster());
     let options = screen(&args.screen, label, interval, false)?;
     log_to_file(&args.log)?;
-    show(|| live::start(launch), Monitor::new(preferences(args.watch.assume_reset, args.watch.storm)), options)
+    show(|| live::start(launch), Monitor::new(preferences(args.watch.planning)), options)
 }
 
 fn run_demo(args: &Demo) -> anyhow::Result<ExitCode> {
@@ -45,7 +46,7 @@ fn run_demo(args: &Demo) -> anyhow::Result<ExitCode> {
     let options = screen(&args.screen, Name::new("demo"), interval, false)?;
     log_to_file(&args.log)?;
     let simulation = demo::Options { interval, ..demo::Options::default() };
-    show(|| demo::start(simulation), Monitor::default(), options)
+    show(|| demo::start(simulation), Monitor::new(preferences(args.planning)), options)
 }
 
 fn run_replay(args: &Replay) -> anyhow::Result<ExitCode> {
@@ -54,7 +55,7 @@ fn run_replay(args: &Replay) -> anyhow::Result<ExitCode> {
     let options =
         screen(&args.screen, Name::new(if from_stdin { "standard input" } else { &name }), Duration::ZERO, from_stdin)?;
     log_to_file(&args.log)?;
-    let monitor = Monitor::new(preferences(args.assume_reset, args.storm));
+    let monitor = Monitor::new(preferences(args.planning));
     if !from_stdin {
         let file = File::open(&args.file)
             .map_err(|error| UsageError::Other(format!("the recording {name} cannot be opened: {error}")))?;
@@ -124,14 +125,13 @@ fn run_snapshot(args: &Snapshot) -> anyhow::Result<ExitCode> {
     let runtime = runtime()?;
     let outcome = runtime.block_on(async {
         let source = start();
-        report::observe(source, Monitor::new(preferences(args.watch.assume_reset, args.watch.storm)), args.timeout)
-            .await
+        report::observe(source, Monitor::new(preferences(args.watch.planning)), args.timeout).await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
     report::print(&outcome, args.format.into())
 }
 
-fn demo_options(watch: &Watch, interval: Duration) -> Result<demo::Options, UsageError> {
+pub(super) fn demo_options(watch: &Watch, interval: Duration) -> Result<demo::Options, UsageError> {
     let selection = Arc::new(watch.selection()?);
     let (groups, topics) = (Arc::clone(&selection), selection);
     Ok(demo::Options {

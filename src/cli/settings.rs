@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::args::{AssumeReset, Cluster, CoordinatorLog, Watch};
+use super::args::{AssumeReset, Cluster, CoordinatorLog, Planning, Watch};
 use crate::collector::{PatternError, Selection};
 use crate::frame::order::{LogMode, Settings};
-use crate::health::rebalances::Storm;
 use crate::model::name::safe;
 use crate::monitor::{Preferences, Reset};
 use crate::source::live::Launch;
@@ -92,12 +91,12 @@ pub fn launch(cluster: &Cluster, watch: &Watch, interval: Duration) -> Result<La
     Ok(Launch { command, hide, settings })
 }
 
-pub fn preferences(reset: AssumeReset, storm: Storm) -> Preferences {
-    let reset = match reset {
+pub fn preferences(planning: Planning) -> Preferences {
+    let reset = match planning.assume_reset {
         AssumeReset::Latest => Reset::Latest,
         AssumeReset::Earliest => Reset::Earliest,
     };
-    Preferences { reset, storm, ..Preferences::default() }
+    Preferences { reset, assignor: planning.plan_assignor, storm: planning.storm, ..Preferences::default() }
 }
 
 fn property(typed: &str, hide: &mut Vec<String>) -> Result<(String, String), UsageError> {

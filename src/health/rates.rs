@@ -117,14 +117,22 @@ impl PartitionHistory {
             _ => {}
         }
         if self.ends.len() == ENDS {
-            // The older, the coarser: every second one goes, the first and the last stay.
-            let mut place = 0;
-            self.ends.retain(|_| {
-                place += 1;
-                place % 2 == 1 || place == ENDS
-            });
+            self.thin(at);
         }
         self.ends.push_back((at, end));
+    }
+
+    /// Takes one end out of the ring: the older, the coarser. The oldest stays.
+    fn thin(&mut self, now: At) {
+        let gap = |place: &usize| {
+            let at = |place: usize| self.ends.get(place).map_or(At(0), |(at, _)| *at);
+            let (around, age) = (at(place + 1).since(at(place - 1)), now.since(at(*place)));
+            around.as_secs_f64() / age.as_secs_f64().max(0.001)
+        };
+        let least = (1..self.ends.len() - 1).min_by(|a, b| gap(a).total_cmp(&gap(b)));
+        if let Some(place) = least {
+            self.ends.remove(place);
+        }
     }
 
     /// The newest commit. One that moved back begins anew.

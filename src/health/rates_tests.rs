@@ -145,7 +145,7 @@ fn the_rings_are_bounded_and_reach_far_back() {
     }
     assert!(history.ends.len() <= ENDS && history.commits.len() <= COMMITS);
     let rate = history.produced(Duration::from_secs(600)).unwrap();
-    assert!((rate.per_second - 2.0).abs() < 0.01 && rate.window < Duration::from_secs(2400), "{rate:?}");
+    assert!((rate.per_second - 2.0).abs() < 0.01 && rate.window < Duration::from_secs(1000), "{rate:?}");
     assert_eq!(history.consumed(), Some(Rate { per_second: 2.0, window: SHORTEST }));
     let bytes = COMMITS * size_of::<Step>() + ENDS * size_of::<(At, i64)>() + size_of::<PartitionHistory>();
     assert!(bytes <= 1600, "{bytes}");

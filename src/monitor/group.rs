@@ -65,6 +65,7 @@ pub fn build(
             snapshot: facts,
             partitions: &partitions,
             reset: preferences.reset,
+            reconciling: members.iter().any(|member| member.reconciling),
             capacity: &memory.rates.capacity,
             rebalance,
         };

@@ -128,6 +128,19 @@ pub struct GroupView {
 }
 
 impl GroupView {
+    /// Records that the most loaded member has less under the plan; negative: more. `None` without a plan.
+    pub fn gain(&self) -> Option<i64> {
+        let (plan, now) = (self.plan.as_ref()?, self.metrics.as_ref()?);
+        i64::try_from(i128::from(now.largest_lag) - i128::from(plan.metrics.largest_lag)).ok()
+    }
+
+    /// Records that a member has less under the plan; negative: more. `None` without a plan.
+    pub fn member_gain(&self, place: usize) -> Option<i64> {
+        let then = self.plan.as_ref()?.members.get(place)?.lag;
+        let now = self.metrics.as_ref()?.loads.get(place).map_or(0, |load| load.lag);
+        i64::try_from(i128::from(now) - i128::from(then)).ok()
+    }
+
     /// Largest member's lag ÷ mean; `None` without lag or members.
     pub fn skew(&self) -> Option<f64> {
         self.metrics.as_ref().and_then(|metrics| metrics.lag_over_mean)

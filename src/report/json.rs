@@ -5,15 +5,15 @@
 #![allow(clippy::struct_field_names)]
 
 pub mod metadata;
+pub mod plans;
 mod rebalances;
 
 use serde::Serialize;
 
 use super::Outcome;
-use crate::assign::metrics::Metrics;
 use crate::health::{LagTotals, PartitionLag};
 use crate::model::{At, Name, Problem, Scope};
-use crate::monitor::view::{Feed, GroupView, MemberView, PartitionView, PlanView, View};
+use crate::monitor::view::{Feed, GroupView, MemberView, PartitionView, Rates, View};
 
 /// Version of the schema: grows when a field changes its meaning or goes away, not when one is added.
 pub const SCHEMA: u32 = 1;
@@ -64,8 +64,11 @@ struct Group {
     idle_members: usize,
     #[serde(flatten)]
     totals: Totals,
-    current: Option<Judged>,
-    plan: Option<Plan>,
+    rates: plans::RatesRow,
+    /// As things are.
+    drains: Option<plans::GroupDrainRow>,
+    current: Option<plans::Judged>,
+    plan: Option<plans::Plan>,
     partitions: Vec<Partition>,
     /// `null`: no topic of it is known, or it has no hash.
     metadata: Option<metadata::Metadata>,
@@ -117,6 +120,10 @@ struct Member {
     totals: Totals,
     /// Why it holds nothing.
     idle: Option<String>,
+    rates: plans::RatesRow,
+    /// The most that it was seen to do with a backlog, in records per second.
+    capacity: Option<f64>,
+    drains: plans::DrainRow,
     /// KIP-848: it holds something else than its target.
     reconciling: bool,
     /// What only the coordinator log tells of it.
@@ -151,35 +158,9 @@ struct Partition {
     raw: Option<i64>,
     owner: Option<Name>,
     planned_owner: Option<Name>,
-}
-
-#[derive(Debug, Serialize)]
-struct Judged {
-    largest_lag: u64,
-    largest_over_mean: Option<f64>,
-    lag_variation: Option<f64>,
-    partitions_over_mean: Option<f64>,
-    idle: usize,
-    lower_bound: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct Plan {
-    assignor: &'static str,
-    moves: usize,
-    #[serde(flatten)]
-    judged: Judged,
-    members: Vec<PlannedMember>,
-    assumptions: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct PlannedMember {
-    member: Name,
-    partitions: usize,
-    lag: u64,
-    gained: usize,
-    lost: usize,
+    rates: plans::RatesRow,
+    /// Its lag is on its way between two commits: no backlog.
+    in_flight: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -223,6 +204,7 @@ pub fn snapshot(outcome: &Outcome) -> Snapshot {
 
 fn group_row(group: &GroupView, view: &View) -> Group {
     let age = |at: Option<At>| at.map(|at| millis(view.now, at));
+    let called = |place: usize| Some(group.members.get(place)?.id.clone());
     Group {
         group: group.id.clone(),
         r#type: match &group.kind {
@@ -242,8 +224,10 @@ fn group_row(group: &GroupView, view: &View) -> Group {
         members: group.members.iter().map(|member| member_row(member, group)).collect(),
         idle_members: group.idle,
         totals: totals(&group.totals),
-        current: group.metrics.as_ref().map(judged),
-        plan: group.plan.as_ref().map(|plan| plan_row(plan, group)),
+        rates: plans::rates(group.rates),
+        drains: group.drains.as_ref().map(|drains| plans::group_drain(drains, called)),
+        current: group.metrics.as_ref().map(plans::judged),
+        plan: group.plan.as_ref().map(plans::plan),
         partitions: group.partitions.iter().map(|partition| partition_row(partition, group)).collect(),
         metadata: metadata::row(&group.kind, &group.metadata, view),
         rebalances: rebalances::rows(&group.rebalances),
@@ -288,6 +272,9 @@ fn member_row(member: &MemberView, group: &GroupView) -> Member {
         elsewhere: member.elsewhere,
         totals: totals(&member.totals),
         idle: member.idle.map(|reason| reason.to_string()),
+        rates: plans::rates(member.rates),
+        capacity: member.capacity,
+        drains: plans::drain(member.drain),
         reconciling: member.reconciling,
         log: member.log.as_deref().map(rebalances::member_log),
     }
@@ -318,34 +305,8 @@ fn partition_row(partition: &PartitionView, group: &GroupView) -> Partition {
         raw: partition.raw(),
         owner: member(partition.owner),
         planned_owner: member(partition.planned),
-    }
-}
-
-fn judged(metrics: &Metrics) -> Judged {
-    Judged {
-        largest_lag: metrics.largest_lag,
-        largest_over_mean: metrics.lag_over_mean,
-        lag_variation: metrics.lag_variation,
-        partitions_over_mean: metrics.partitions_over_mean,
-        idle: metrics.idle,
-        lower_bound: metrics.lower_bound,
-    }
-}
-
-fn plan_row(plan: &PlanView, group: &GroupView) -> Plan {
-    let members = plan.members.iter().zip(&group.members).map(|(planned, member)| PlannedMember {
-        member: member.id.clone(),
-        partitions: planned.partitions,
-        lag: planned.lag,
-        gained: planned.gained,
-        lost: planned.lost,
-    });
-    Plan {
-        assignor: plan.assignor.name(),
-        moves: plan.moves,
-        judged: judged(&plan.metrics),
-        members: members.collect(),
-        assumptions: plan.assumptions.clone(),
+        rates: plans::rates(Rates { written: partition.rates.written, consumed: partition.rates.consumed }),
+        in_flight: partition.rates.in_flight,
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod hash;
 pub mod json;
+pub mod plan;
 pub mod table;
 
 use std::io::Write;
@@ -36,13 +37,27 @@ pub enum Format {
 
 /// Between two polls that a report asks for.
 const PAUSE: Duration = Duration::from_millis(250);
+/// The same, when everything was seen and rates are wanted.
+const STAYING: Duration = Duration::from_secs(1);
 /// A login or a TLS handshake that is refused may be one broker's of several: the others get this long to answer.
 const REFUSED: Duration = Duration::from_secs(2);
 
 /// Watches a source until every selected group was seen, or can be seen only by who changes something (a right is
 /// missing, a login is refused), or `timeout` has passed.
-pub async fn observe(mut source: Source, mut monitor: Monitor, timeout: Duration) -> Outcome {
-    let deadline = Instant::now() + timeout;
+pub async fn observe(source: Source, monitor: Monitor, timeout: Duration) -> Outcome {
+    observe_longer(source, monitor, timeout, Duration::ZERO, |_| true).await
+}
+
+/// The same, and then on for at most `longer`, until `enough` was seen.
+pub async fn observe_longer(
+    mut source: Source,
+    mut monitor: Monitor,
+    timeout: Duration,
+    longer: Duration,
+    enough: impl Fn(&View) -> bool,
+) -> Outcome {
+    let mut deadline = Instant::now() + timeout;
+    let mut staying = false;
     let mut refused = None;
     let mut progress = Seen::Waiting;
     let mut polls = 0;
@@ -64,7 +79,13 @@ pub async fn observe(mut source: Source, mut monitor: Monitor, timeout: Duration
         }
         progress = seen(&view);
         if progress != Seen::Waiting && !monitor.unconfirmed_past_end() {
-            break;
+            if longer.is_zero() || enough(&view) {
+                break;
+            }
+            if !staying {
+                staying = true;
+                deadline = Instant::now() + longer;
+            }
         }
         refused = match connection(&view) {
             Some(problem) if problem.lasting => refused.or_else(|| Some(Instant::now() + REFUSED)),
@@ -74,7 +95,8 @@ pub async fn observe(mut source: Source, mut monitor: Monitor, timeout: Duration
         if view.progress.polls != polls {
             polls = view.progress.polls;
             if polls > 1 {
-                tokio::time::sleep_until(deadline.min(Instant::now() + PAUSE)).await;
+                let pause = if staying { STAYING } else { PAUSE };
+                tokio::time::sleep_until(deadline.min(Instant::now() + pause)).await;
             }
             let _ = source.orders.send(Order::PollNow).await;
         }

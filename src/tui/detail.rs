@@ -19,14 +19,14 @@ pub fn of(state: &State, page: &Page) -> Vec<Entry> {
     let gone = || vec![Entry::title("It is no longer there.")];
     match page {
         Page::Help | Page::Metadata(_) => Vec::new(),
-        Page::Group(id) => state.view.group(id).map_or_else(gone, |group| of_group(state, group, look)),
+        Page::Group(id) => state.group(id).map_or_else(gone, |group| of_group(state, group, look)),
         Page::Member(id, member) => {
-            let group = state.view.group(id);
+            let group = state.group(id);
             let place = group.and_then(|group| group.members.iter().position(|known| known.id == *member));
             group.zip(place).map_or_else(gone, |(group, place)| of_member(state, group, place, look))
         }
         Page::Partition(id, topic, number) => {
-            let group = state.view.group(id);
+            let group = state.group(id);
             let found = group.and_then(|group| {
                 let same = |known: &&PartitionView| known.topic == *topic && known.partition == *number;
                 Some((group, group.partitions.iter().find(same)?))

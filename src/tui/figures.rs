@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::health::{Drain, MemberForecast, Rate};
+
 /// Three digits and a suffix: `999`, `1.84k`, `212k`, `1.1M`.
 pub fn count(value: u64) -> String {
     if value < 1000 {
@@ -25,6 +27,20 @@ pub fn count(value: u64) -> String {
     let digits = format!("{scaled:.decimals$}");
     let digits = if decimals > 0 { digits.trim_end_matches('0').trim_end_matches('.') } else { &digits };
     format!("{digits}{suffix}")
+}
+
+/// Records per second: `0.4`, `12`, `1.4k`.
+pub fn rate(rate: Option<Rate>) -> String {
+    match rate {
+        None => "-".to_owned(),
+        Some(rate) if rate.per_second > 0.0 && rate.per_second < 9.95 => format!("{:.1}", rate.per_second),
+        Some(rate) => count(rate.per_second.max(0.0).round() as u64),
+    }
+}
+
+/// A drain in a few cells: `?` where it is not known.
+pub fn drain(forecast: MemberForecast) -> String {
+    if forecast.drain == Drain::Unknown { "?".to_owned() } else { forecast.to_string() }
 }
 
 /// One decimal, as much as a ratio is worth: `3.1`, `120`.
@@ -92,6 +108,15 @@ mod tests {
             assert_eq!(count(value), written);
             assert!(count(value).len() <= 5);
         }
+    }
+
+    #[test]
+    fn rates_and_drains_are_short() {
+        let written = |per_second| rate(Some(Rate { per_second, window: Duration::from_secs(10) }));
+        assert_eq!([0.0, 0.04, 0.36, 9.94, 9.96, 1400.2].map(written), ["0", "0.0", "0.4", "9.9", "10", "1.4k"]);
+        assert_eq!(rate(None), "-");
+        assert_eq!(drain(MemberForecast::default()), "?");
+        assert_eq!(drain(MemberForecast { drain: Drain::Never, assumed: true }), "~never");
     }
 
     #[test]

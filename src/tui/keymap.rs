@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::what_if::Change;
+
 /// A key as the terminal sends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
@@ -56,6 +58,8 @@ pub enum Command {
     Repaint,
     Suspend,
     Quit,
+    /// Of the open group: another question.
+    Ask(Change),
     /// Ctrl-C: always quits, but closes an open prompt first.
     Interrupt,
 }
@@ -129,6 +133,33 @@ pub static BINDINGS: &[Binding] = &[
         hint: "pane",
         places: &[Group],
     },
+    Binding {
+        keys: &[Char('a')],
+        command: Command::Ask(Change::Assignor),
+        help: "in a group: what the next assignor would do",
+        hint: "assignor",
+        places: &[Group],
+    },
+    Binding {
+        keys: &[Char('+'), Char('=')],
+        command: Command::Ask(Change::More),
+        help: "in a group: with one member more",
+        hint: "- members",
+        places: &[Group],
+    },
+    silent(
+        &[Char('-')],
+        Command::Ask(Change::Fewer),
+        "in a group: with one member fewer; those with the least lag leave",
+    ),
+    Binding {
+        keys: &[Char('x')],
+        command: Command::Ask(Change::Moves),
+        help: "in a group: lag-balanced with fewer moves: the next number of moves that gains something",
+        hint: "moves",
+        places: &[Group],
+    },
+    silent(&[Char('0')], Command::Ask(Change::Nothing), "in a group: what was asked is forgotten; the group as it is"),
     Binding {
         keys: &[Char('/')],
         command: Command::Filter,

@@ -106,9 +106,11 @@ pub fn group(state: &State, body: Rect) -> GroupPlaces {
     let nothing = Rect { height: 0, ..title };
     let group = state.open_group();
     let planned = group.is_some_and(|group| group.metrics.is_some());
-    let assumptions = group.and_then(|group| group.plan.as_ref()).is_some_and(|plan| !plan.assumptions.is_empty());
+    let plan = group.and_then(|group| group.plan.as_ref());
+    let said = plan.is_some_and(|plan| !plan.assumptions.is_empty() || !plan.notes.is_empty());
     let has_partitions = group.is_some_and(|group| !group.partitions.is_empty());
-    let metrics_lines = if planned { 2 + u16::from(assumptions && body.height >= 12) } else { 0 };
+    let lines = 3 + u16::from(said && body.height >= 12) + u16::from(plan.is_some() && body.height >= 16);
+    let metrics_lines = if planned { lines } else { 0 };
     if rest.height + 1 < BOTH_PANES || !has_partitions {
         if state.pane == Pane::Partitions && has_partitions {
             return GroupPlaces { title, members: nothing, metrics: nothing, rule: nothing, partitions: rest };

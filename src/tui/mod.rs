@@ -3,6 +3,7 @@
 //! | file | what it is |
 //! | --- | --- |
 //! | `state`, `update` | what the dashboard knows, and the one pure function that changes it |
+//! | `what_if` | what is asked about the open group |
 //! | `keymap` | one table for dispatch, help and footer |
 //! | `layout`, `screens`, `widgets`, `canvas` | where things go and how they are drawn; read the state, change nothing |
 //! | `list`, `order`, `filter` | which rows, in which order, and the selection |
@@ -44,6 +45,7 @@ mod tests;
 mod text;
 mod theme;
 mod update;
+mod what_if;
 mod widgets;
 
 pub use colour::Depth;

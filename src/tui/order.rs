@@ -53,13 +53,16 @@ pub enum GroupColumn {
     State,
     Skew,
     Rebalances,
+    /// What the plan gains: records that its most loaded member has less.
+    Gain,
 }
 
 impl SortColumn for GroupColumn {
-    const ALL: &'static [Self] = &[Self::Lag, Self::Group, Self::Members, Self::Rebalances, Self::State, Self::Skew];
+    const ALL: &'static [Self] =
+        &[Self::Lag, Self::Group, Self::Members, Self::Rebalances, Self::State, Self::Skew, Self::Gain];
 
     fn descends(self) -> bool {
-        matches!(self, Self::Lag | Self::Members | Self::Skew | Self::Rebalances)
+        matches!(self, Self::Lag | Self::Members | Self::Skew | Self::Rebalances | Self::Gain)
     }
 }
 
@@ -69,10 +72,12 @@ pub enum MemberColumn {
     Lag,
     Member,
     Partitions,
+    /// What the plan takes from it.
+    Gain,
 }
 
 impl SortColumn for MemberColumn {
-    const ALL: &'static [Self] = &[Self::Lag, Self::Member, Self::Partitions];
+    const ALL: &'static [Self] = &[Self::Lag, Self::Member, Self::Partitions, Self::Gain];
 
     fn descends(self) -> bool {
         !matches!(self, Self::Member)
@@ -108,6 +113,7 @@ pub fn groups(view: &View, sort: Sort<GroupColumn>, filter: &Filter) -> Vec<(Nam
                 known_first(lag(a), lag(b), |a, b| sort.apply(a.cmp(&b)))
             }
             GroupColumn::Skew => known_first(a.skew(), b.skew(), |a, b| sort.apply(a.total_cmp(&b))),
+            GroupColumn::Gain => known_first(a.gain(), b.gain(), |a, b| sort.apply(a.cmp(&b))),
             GroupColumn::Members => sort.apply(a.members.len().cmp(&b.members.len())),
             GroupColumn::Rebalances => {
                 let known = |group: &GroupView| {
@@ -148,6 +154,10 @@ pub fn members(group: &GroupView, sort: Sort<MemberColumn>, filter: &Filter) -> 
                 sort.apply(lag(a, *a_place).cmp(&lag(b, *b_place)))
             }
             MemberColumn::Partitions => sort.apply(held(a).cmp(&held(b))),
+            MemberColumn::Gain => {
+                let gain = |place: usize| group.member_gain(place);
+                known_first(gain(*a_place), gain(*b_place), |a, b| sort.apply(a.cmp(&b)))
+            }
             MemberColumn::Member => sort.apply(a_label.cmp(b_label)),
         };
         by_column.then_with(|| a_label.cmp(b_label)).then_with(|| a.id.cmp(&b.id))

@@ -45,6 +45,9 @@ const LEGEND: &[(&str, &str)] = &[
     ("REBAL/h", "rebalances this hour; >= where there may be more; STORM: too many in a short time (--storm)"),
     ("SKEW", "lag of the most loaded member over the mean; 1.0 is even"),
     ("WOULD", "what that assignor would move, and the most loaded member before > after"),
+    ("IN/s OUT/s", "records written, and committed by the group, per second; - until 10 s and 3 commits were seen"),
+    ("DRAINS", "when the lag is gone; ~ a capacity is assumed; never: more comes than was ever consumed; ? not known"),
+    ("bound", "no assignment has a smaller largest member"),
     ("idle", "members without partitions"),
     ("name *", "metadata changed under the group so that its hash changes, or its clients rejoin: m shows it"),
 ];

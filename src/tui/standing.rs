@@ -6,7 +6,7 @@ use super::look::Look;
 use super::members;
 use super::past_words;
 use super::theme::Role;
-use crate::health::{Direction, LagTotals, PartitionLag};
+use crate::health::{Direction, Drain, LagTotals, PartitionLag};
 use crate::model::{At, GroupKind, GroupState, Wall};
 use crate::monitor::view::{GroupView, PlanView};
 
@@ -147,7 +147,7 @@ pub fn lag_role(lag: &PartitionLag) -> Option<Role> {
 /// What the plan would change: the largest member now and then, and how many partitions it would move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Would {
-    Gain { moves: usize, now: u64, then: u64 },
+    Gain { moves: usize, now: u64, then: u64, drains: Option<String> },
     Nothing,
 }
 
@@ -157,20 +157,29 @@ pub fn would(group: &GroupView) -> Option<Would> {
     if !gains(plan, group) {
         return Some(Would::Nothing);
     }
-    Some(Would::Gain { moves: plan.moves, now: metrics.largest_lag, then: plan.metrics.largest_lag })
+    let (now, then) = (group.drains.map(|drains| drains.group.drain), plan.drains.group);
+    let sooner = match (now, then.drain) {
+        (Some(Drain::In(now)), Drain::In(then)) => then < now,
+        (Some(Drain::Never), Drain::In(_)) => true,
+        _ => false,
+    };
+    let drains = sooner.then(|| then.to_string());
+    Some(Would::Gain { moves: plan.moves, now: metrics.largest_lag, then: plan.metrics.largest_lag, drains })
 }
 
 impl Would {
     /// In as many words as there is room for; never cut within a figure.
     pub fn words(&self, width: usize) -> String {
-        let Self::Gain { moves, now, then } = self else {
+        let Self::Gain { moves, now, then, drains } = self else {
             return if width < 15 { "no gain" } else { "nothing to gain" }.to_owned();
         };
         let moves = plural(*moves, "move");
         let (now, then) = (count(*now), count(*then));
         let forms =
             [format!("{moves}, largest {now} > {then}"), format!("{moves}, {now} > {then}"), format!("{now}>{then}")];
-        forms.into_iter().find(|form| form.len() <= width).unwrap_or(moves)
+        let drained =
+            drains.iter().flat_map(|drains| [format!("drain in {drains}, {moves}"), format!("drain in {drains}")]);
+        drained.chain(forms).find(|form| form.len() <= width).unwrap_or(moves)
     }
 }
 
@@ -255,11 +264,14 @@ fn plan_sentence(group: &GroupView, plan: &PlanView) -> String {
     }
     let now = group.metrics.as_ref().map_or(0, |metrics| metrics.largest_lag);
     let (now, then) = (count(now), count(plan.metrics.largest_lag));
-    format!(
-        "{} moves {}: largest member {now} > {then}.",
-        capital(plan.assignor.name()),
-        plural(plan.moves, "partition")
-    )
+    let moves = plural(plan.moves, "partition");
+    let (before, after) = (group.drains.unwrap_or_default().group, plan.drains.group);
+    let drains = match (before.drain, after.drain) {
+        (_, Drain::Unknown | Drain::Done) | (Drain::Unknown, _) => String::new(),
+        (_, Drain::Never) => format!("; drains {after}, now {before}"),
+        _ => format!("; drains in {after}, now {before}"),
+    };
+    format!("{} moves {moves}: largest member {now} > {then}{drains}.", capital(plan.assignor.name()))
 }
 
 fn capital(word: &str) -> String {

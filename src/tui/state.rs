@@ -14,6 +14,7 @@ use super::look::Look;
 use super::order::{self, GroupColumn, MemberColumn, PartitionColumn, ProblemKey, Sort};
 use super::page;
 use super::past::{self, LineKey, PastKey};
+use super::what_if::Asked;
 use crate::model::{At, Name, Problem, Scope, Wall};
 use crate::monitor::view::{Feed, GroupView, View};
 
@@ -103,6 +104,8 @@ pub struct State {
     pub member_sort: Sort<MemberColumn>,
     pub partition_sort: Sort<PartitionColumn>,
     pub pane: Pane,
+    /// What is asked about the open group.
+    pub(super) asked: Option<Asked>,
     /// Number of the newest metadata change of each group that the person has looked at.
     pub(super) seen_metadata: BTreeMap<Name, u64>,
     /// The interval that was asked for, in milliseconds.
@@ -145,6 +148,7 @@ impl State {
             member_sort: Sort::default(),
             partition_sort: Sort::default(),
             pane: Pane::default(),
+            asked: None,
             seen_metadata: BTreeMap::new(),
             interval_ms,
             message: None,
@@ -160,7 +164,7 @@ impl State {
     /// The group of the group screen or of the rebalances screen; `None` also when it is gone.
     pub fn open_group(&self) -> Option<&GroupView> {
         match self.screen() {
-            Screen::Group(id) | Screen::Rebalances(id) => self.view.group(id).map(|group| &**group),
+            Screen::Group(id) | Screen::Rebalances(id) => self.group(id),
             Screen::Groups | Screen::Problems | Screen::Events => None,
         }
     }

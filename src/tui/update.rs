@@ -78,6 +78,7 @@ fn adopt(state: &mut State, view: View) {
     }
     state.view = view;
     state.adopted_at = state.now;
+    state.ask_again();
     state.arrange(true);
 }
 
@@ -169,6 +170,8 @@ fn obey(state: &mut State, command: Command, effects: &mut Vec<Effect>) {
         Command::Back | Command::Quit => back(state),
         Command::Open | Command::Detail | Command::NextPane | Command::Filter | Command::Sort | Command::Reverse
             if state.page.is_some() => {}
+        Command::Ask(change) if state.page.is_none() => state.ask(change),
+        Command::Ask(_) => {}
         Command::Open if *state.screen() == Screen::Groups => open_group(state),
         Command::Open if matches!(state.screen(), Screen::Rebalances(_)) => unfold(state),
         Command::Open if *state.screen() == Screen::Events => {
@@ -232,6 +235,7 @@ fn open(state: &mut State, id: Name) {
     state.screens.push(Screen::Group(id));
     state.members = List::default();
     state.partitions = List::default();
+    state.ask_anew();
     let members = state.open_group().is_some_and(|group| !group.members.is_empty() || !group.kind.reads_partitions());
     state.pane = if members { Pane::Members } else { Pane::Partitions };
     state.arrange(true);

@@ -21,6 +21,11 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Partitions of a topic of the basis, those that the question adds with them.
+    pub fn partitions(&self, topic: usize) -> usize {
+        self.owners.get(topic).map_or(0, Vec::len)
+    }
+
     /// Who gets a partition of a topic of the basis: a place in [`PlanView::members`].
     pub fn owner(&self, topic: usize, partition: i32) -> Option<usize> {
         let owner = *self.owners.get(topic)?.get(usize::try_from(partition).ok()?)?;
@@ -89,7 +94,7 @@ impl Basis {
             assignor: question.assignor,
             question: question.clone(),
             notes: ways::notes(question.assignor, &asked, &metrics, self.protocol),
-            fit: fit(question.assignor, self.protocol),
+            fit: self.fit(question.assignor),
             hash_order: question.assignor.depends_on_hash_order(),
             moves: moves.count(),
             forced: moves.forced.len(),
@@ -100,6 +105,16 @@ impl Basis {
             frontier,
         };
         Ok(Answer { plan, owners })
+    }
+
+    /// Whether the group could use an assignor.
+    pub fn fit(&self, assignor: Assignor) -> Fit {
+        match self.protocol {
+            Some(protocol) if !assignor.protocols().contains(&protocol) => Fit::NotThisProtocol,
+            None => Fit::NotThisProtocol,
+            Some(_) if assignor.is_built_in() => Fit::BuiltIn,
+            Some(_) => Fit::OwnClass,
+        }
     }
 
     /// The group as the question wants it.
@@ -169,11 +184,9 @@ impl Basis {
     fn assumptions_of(&self, question: &Question, drains: &DrainView) -> Vec<String> {
         let mut assumptions = self.assumptions.clone();
         if drains.group.assumed {
-            let rest = drains.of - drains.measured.min(drains.of);
+            let DrainView { measured, of, .. } = drains;
             assumptions.push(format!(
-                "{rest} of {} members can do as much as the median of those measured ({})",
-                drains.of,
-                self.pace.capacity.len()
+                "members never seen with a backlog do as much as the median of the others ({measured} of {of} measured)"
             ));
         }
         if question.members > 0 {
@@ -204,13 +217,4 @@ fn assign(asked: &GroupInput, question: &Question) -> Result<(Assignment, Vec<Fr
         Cow::Owned(existing)
     };
     Ok((question.assignor.assign(&asked)?, Vec::new()))
-}
-
-pub fn fit(assignor: Assignor, protocol: Option<Protocol>) -> Fit {
-    match protocol {
-        Some(protocol) if !assignor.protocols().contains(&protocol) => Fit::NotThisProtocol,
-        None => Fit::NotThisProtocol,
-        Some(_) if assignor.is_built_in() => Fit::BuiltIn,
-        Some(_) => Fit::OwnClass,
-    }
 }

@@ -17,6 +17,8 @@ pub struct Facts<'a> {
     /// Sorted by topic and number.
     pub partitions: &'a [PartitionView],
     pub reset: Reset,
+    /// Some member holds something else than its target.
+    pub reconciling: bool,
     /// Records per second that members can do, by member id.
     pub capacity: &'a BTreeMap<Name, f64>,
     /// How long rebalances of this group take.
@@ -133,6 +135,9 @@ fn assumptions(facts: &Facts<'_>) -> Vec<String> {
     let unknown = facts.partitions.iter().filter(guessed).count();
     if unknown > 0 {
         assumptions.push(format!("{unknown} partitions whose lag is not known count 0"));
+    }
+    if facts.reconciling {
+        assumptions.push("members still on their way to the group's target are taken as they are now".to_owned());
     }
     if facts.description.members.iter().any(|member| member.subscription.is_none()) {
         assumptions.push("subscriptions are not known: every member is taken to subscribe to all that is owned".into());

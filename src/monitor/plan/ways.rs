@@ -1,15 +1,15 @@
 //! How to come to a plan, or near it, with what Kafka ships; and what is to be known about a plan.
 
-use super::view::Way;
-use super::{Answer, Basis, Question};
+use super::view::{PlanView, Way};
+use super::{Basis, Question};
 use crate::assign::metrics::Metrics;
 use crate::assign::{Assignor, GroupInput, Protocol};
 
 impl Basis {
-    /// The built-in assignor whose largest member lag comes nearest to the answer's, and how it is switched on; `None`:
+    /// The built-in assignor whose largest member lag comes nearest to the plan's, and how it is switched on; `None`:
     /// no built-in assignor is better than the assignment now. It runs each of them: not for every group in every poll.
-    pub fn way(&self, answer: &Answer) -> Option<Way> {
-        let question = &answer.plan.question;
+    pub fn way(&self, plan: &PlanView) -> Option<Way> {
+        let question = &plan.question;
         let candidates = Assignor::ALL.into_iter().filter(|assignor| assignor.is_built_in());
         let usable = candidates.filter(|assignor| self.protocol.is_some_and(|p| assignor.protocols().contains(&p)));
         let way = |assignor: Assignor| {

@@ -21,7 +21,7 @@ pub fn what_if(group: &GroupView, question: &Question) -> Result<GroupView, Ques
     for member in answer.plan.members.iter().filter(|member| member.presence == MemberChange::New) {
         asked.members.push(MemberView { id: member.id.clone(), partitions: Some(Vec::new()), ..MemberView::default() });
     }
-    asked.way = basis.way(&answer);
+    asked.way = basis.way(&answer.plan);
     asked.plan = Some(answer.plan);
     Ok(asked)
 }

@@ -3,13 +3,13 @@
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::partitions;
+use super::{partitions, plans};
 use crate::assign::metrics::Metrics;
-use crate::health::Direction;
+use crate::health::{Direction, Drain};
 use crate::model::Name;
-use crate::monitor::view::{GroupView, MemberView};
+use crate::monitor::view::{DrainView, GroupView, MemberChange, MemberView};
 use crate::tui::canvas::Canvas;
-use crate::tui::figures::{count, ratio, variation};
+use crate::tui::figures::{count, drain, ratio, variation};
 use crate::tui::layout;
 use crate::tui::members::{self, label, lag_now};
 use crate::tui::order::MemberColumn;
@@ -87,6 +87,9 @@ fn title(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) 
     if !group.problems.is_empty() {
         parts.push(plural(group.problems.len(), "problem"));
     }
+    if let Some(question) = state.question() {
+        parts.insert(0, format!("ASKED {}", plans::words(question)));
+    }
     let filter = state.filter();
     if !filter.is_empty() && state.prompt.is_none() {
         parts.insert(0, format!("filter: {}", look.text(&filter.text)));
@@ -109,6 +112,8 @@ struct Sides {
     partitions: u16,
     lag: u16,
     bar: u16,
+    /// 0 where there is no room for it.
+    drains: u16,
     /// Column of the line between the sides.
     middle: u16,
     /// The longest bar.
@@ -124,10 +129,16 @@ impl Sides {
             _ => (5, if planned { 8 } else { 0 }),
         };
         let host = if width >= 110 { 15 } else { 0 };
+        let drains = match width {
+            _ if !planned => 0,
+            0..72 => 0,
+            72..100 => 6,
+            _ => BOTH_DRAINS,
+        };
         let lag = 6;
         let gap = |column: u16| if column > 0 { column + 1 } else { 0 };
         let both = gap(partitions) + gap(lag);
-        let fixed = gap(host) + both + if planned { 4 + both + gap(moves) } else { 0 };
+        let fixed = gap(host) + both + if planned { 4 + both + gap(moves) + gap(drains) } else { 0 };
         let rest = width.saturating_sub(fixed + 1);
         let longest = group.members.iter().map(|member| text::width(&label(member).safe())).max().unwrap_or(0);
         let longest = u16::try_from(longest).unwrap_or(u16::MAX).clamp(8, 44);
@@ -138,7 +149,7 @@ impl Sides {
         };
         let name = rest.saturating_sub(bars * bar).min(if bar == 0 { rest } else { longest });
         let middle = name + 1 + gap(host) + both + bar;
-        Self { name, host, partitions, lag, bar, middle: area.x + middle, largest: members::largest(group) }
+        Self { name, host, partitions, lag, bar, drains, middle: area.x + middle, largest: members::largest(group) }
     }
 }
 
@@ -187,7 +198,11 @@ fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, s
         canvas.put_right(x, y, sides.partitions, "PART", style);
         x += sides.partitions + 1;
     }
-    canvas.put(x, y, area.right().saturating_sub(x), "MOVES", style);
+    let moves = title("MOVES", MemberColumn::Gain);
+    canvas.put(x, y, area.right().saturating_sub(x), &moves, style);
+    if sides.drains > 0 {
+        canvas.put_right(area.right() - sides.drains, y, sides.drains, "DRAINS", style);
+    }
 }
 
 fn rows(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, sides: &Sides) {
@@ -199,7 +214,13 @@ fn rows(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, s
         if y >= area.bottom() {
             break;
         }
-        now(canvas, (area.x, y), group, member, place, sides);
+        if group.metrics.as_ref().is_some_and(|metrics| place < metrics.loads.len()) {
+            now(canvas, (area.x, y), group, member, place, sides);
+        } else {
+            let style = canvas.look.style(Role::Accent);
+            canvas.put(area.x, y, sides.name, &canvas.look.name(&label(member), usize::from(sides.name)), style);
+            canvas.put(area.x + sides.name + 1, y, sides.middle.saturating_sub(sides.name + 1), "NEW", style);
+        }
         then(canvas, y, group, place, sides, area.right());
         table::mark(canvas, Rect { y, height: 1, ..area }, selected && focused, fresh);
     }
@@ -252,7 +273,9 @@ fn then(canvas: &mut Canvas<'_>, y: u16, group: &GroupView, place: usize, sides:
     let look = canvas.look;
     canvas.put(sides.middle + 1, y, 1, look.glyphs().vertical, look.style(Role::Border));
     let mut x = sides.middle + 3;
-    if planned.partitions == 0 && sides.bar > 0 {
+    if planned.presence == MemberChange::Leaves {
+        canvas.put(x, y, right.saturating_sub(x), "LEAVES", look.style(Role::Warn));
+    } else if planned.partitions == 0 && sides.bar > 0 {
         canvas.put(x, y, sides.bar, "IDLE", look.style(Role::Accent));
     } else {
         canvas.put(
@@ -264,12 +287,30 @@ fn then(canvas: &mut Canvas<'_>, y: u16, group: &GroupView, place: usize, sides:
         );
     }
     x += sides.bar + 1;
-    canvas.put_right(x, y, sides.lag, &format!("{} ", count(planned.lag)), Style::new());
+    let stays = planned.presence != MemberChange::Leaves;
+    if stays {
+        canvas.put_right(x, y, sides.lag, &format!("{} ", count(planned.lag)), Style::new());
+    }
     x += sides.lag + 1;
     if sides.partitions > 0 {
-        canvas.put_right(x, y, sides.partitions, &planned.partitions.to_string(), Style::new());
+        if stays {
+            canvas.put_right(x, y, sides.partitions, &planned.partitions.to_string(), Style::new());
+        }
         x += sides.partitions + 1;
     }
+    if sides.drains > 0 && stays {
+        let before = group.members.get(place).filter(|_| planned.presence == MemberChange::Stays);
+        let before = before.map(|member| member.drain).filter(|_| sides.drains == BOTH_DRAINS);
+        let then = drain(planned.drain);
+        let words = match before.map(drain) {
+            Some(now) if now != then => format!("{now} > {then}"),
+            _ => then,
+        };
+        let role = drain_role(planned.drain.drain);
+        let style = role.map_or_else(Style::new, |role| look.style(role));
+        canvas.put_right(right - sides.drains, y, sides.drains, &words, style);
+    }
+    let right = right - if sides.drains > 0 { sides.drains + 1 } else { 0 };
     let room = |x: u16| right.saturating_sub(x);
     if planned.gained > 0 {
         x = canvas.put(x, y, room(x), &format!("+{}", planned.gained), look.style(Role::Accent)) + 1;
@@ -312,15 +353,41 @@ fn metrics(canvas: &mut Canvas<'_>, area: Rect, group: &GroupView, sides: &Sides
     };
     let plan = group.plan.as_ref();
     line(0, &evenness(current), plan.map(|plan| evenness(&plan.metrics)));
-    let then = plan.map(|plan| vec![largest(&plan.metrics), plural(plan.moves, "move")]);
-    line(1, &[largest(current), format!("bound {}", count(current.lower_bound))], then);
-    let below = Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area };
-    match plan {
-        Some(plan) if !plan.assumptions.is_empty() => {
-            let assumes = format!("Assumes: {}.", plan.assumptions.join("; "));
-            canvas.paragraph(below, &assumes, look.style(Role::Muted));
-        }
-        _ => {}
+    let over = |metrics: &Metrics| match metrics.over_bound {
+        Some(over) => format!("{over:.2} x bound {}", count(metrics.lower_bound)),
+        None => "bound 0".to_owned(),
+    };
+    let then = plan.map(|plan| vec![plural(plan.moves, "move"), largest(&plan.metrics), over(&plan.metrics)]);
+    line(1, &[largest(current), over(current)], then);
+    let drains = |drains: &DrainView| {
+        let why = drains.why(|place| {
+            members::label_at(group, Some(place)).map_or_else(String::new, |label| look.full(&label).into_owned())
+        });
+        let mut words = vec![format!("drains {}", drain(drains.group))];
+        words.extend(why.map(|why| format!("({why})")));
+        words
+    };
+    let now = group.drains.as_ref().map(drains).unwrap_or_default();
+    line(2, &now, plan.map(|plan| drains(&plan.drains)));
+    let Some(plan) = plan else { return };
+    let mut below = Rect { y: area.y + 3, height: area.height.saturating_sub(3), ..area };
+    let said = plans::said(plan);
+    if below.height > u16::from(!said.is_empty()) {
+        let way = text::head(&plans::way(group, plan), usize::from(area.width), look.glyphs().ellipsis).into_owned();
+        canvas.put(below.x, below.y, below.width, &way, Style::new());
+        below = Rect { y: below.y + 1, height: below.height - 1, ..below };
+    }
+    canvas.paragraph(below, &said, look.style(Role::Muted));
+}
+
+/// Width of the drain now and then.
+const BOTH_DRAINS: u16 = 15;
+
+fn drain_role(drain: Drain) -> Option<Role> {
+    match drain {
+        Drain::Never => Some(Role::Critical),
+        Drain::Unknown => Some(Role::Unknown),
+        Drain::Done | Drain::In(_) => None,
     }
 }
 

@@ -5,11 +5,11 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::metadata;
-use crate::health::Direction;
+use crate::health::{Direction, Drain};
 use crate::model::{GroupKind, GroupState};
 use crate::monitor::view::GroupView;
 use crate::tui::canvas::Canvas;
-use crate::tui::figures::{count, ratio};
+use crate::tui::figures::{count, drain, ratio};
 use crate::tui::look::Look;
 use crate::tui::order::GroupColumn;
 use crate::tui::past_words;
@@ -32,6 +32,7 @@ enum Cell {
     Trend,
     Besides,
     Rebalances,
+    Drains,
     Skew,
     Assignor,
     Would,
@@ -122,7 +123,11 @@ fn columns(state: &State, width: u16) -> Vec<Fitted<Cell>> {
             ..column(Cell::Rebalances, "REBAL/h", rebalances, rebalances)
         },
         Column { sorted: sort.mark(GroupColumn::State), ..column(Cell::State, "STATE", 11, 11) },
-        column(Cell::Would, state.view.assignor.would(), would_min, would.max(if unread { 32 } else { 18 })),
+        Column { right: true, ..column(Cell::Drains, "DRAINS", 7, 7) },
+        Column {
+            sorted: sort.mark(GroupColumn::Gain),
+            ..column(Cell::Would, state.view.assignor.would(), would_min, would.max(if unread { 32 } else { 18 }))
+        },
         Column { right: true, sorted: sort.mark(GroupColumn::Skew), ..column(Cell::Skew, "SKEW", 5, 5) },
         column(Cell::Kind, "TYPE", 9, if unread { 16 } else { 9 }),
         column(Cell::Besides, if besides > 0 { "NOT IN LAG" } else { "" }, besides.min(12), besides),
@@ -179,6 +184,7 @@ fn content(look: &Look, group: &GroupView, id: Cell, width: u16, fresh: bool) ->
             };
             cell(past_words::per_hour(group, look), style)
         }
+        Cell::Drains => drains(look, group),
         Cell::Skew => cell(ratio(group.skew()), plain),
         Cell::Assignor => match &group.assignor {
             Some(assignor) => cell(look.name(assignor, room), plain),
@@ -211,6 +217,21 @@ fn members(look: &Look, group: &GroupView) -> Line<'static> {
         return Line::from(all);
     }
     Line::from(vec![all, Span::styled(format!(", {} idle", group.idle), look.style(Role::Accent))])
+}
+
+/// When the lag will be gone as things are.
+fn drains(look: &Look, group: &GroupView) -> Line<'static> {
+    let nobody = group.described_at.is_some() && group.members.is_empty();
+    match group.drains {
+        None if nobody && group.totals.lag > 0 => cell("stopped", look.style(Role::Warn)),
+        None => cell("-", look.style(Role::Muted)),
+        Some(drains) => match drains.group.drain {
+            Drain::Done => cell("-", look.style(Role::Muted)),
+            Drain::Unknown => cell("?", look.style(Role::Unknown)),
+            Drain::Never => cell(drain(drains.group), look.style(Role::Critical)),
+            Drain::In(_) => cell(drain(drains.group), Style::new()),
+        },
+    }
 }
 
 fn trend(look: &Look, group: &GroupView, room: usize) -> Line<'static> {

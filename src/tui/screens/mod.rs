@@ -8,6 +8,7 @@ mod header;
 pub mod metadata;
 mod page;
 mod partitions;
+mod plans;
 mod problems;
 mod rebalances;
 

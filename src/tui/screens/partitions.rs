@@ -3,8 +3,10 @@
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use crate::model::GroupKind;
 use crate::monitor::view::{GroupView, PartitionView};
 use crate::tui::canvas::Canvas;
+use crate::tui::figures::rate;
 use crate::tui::members;
 use crate::tui::order::PartitionColumn;
 use crate::tui::standing::{lag_role, lag_words};
@@ -20,6 +22,8 @@ enum Cell {
     End,
     Lag,
     State,
+    In,
+    Out,
     Now,
     Then,
 }
@@ -63,6 +67,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupVie
                 _ => cell(words.clone(), style),
             },
             Cell::State => cell(words.clone(), style),
+            Cell::In => cell(rate(partition.rates.written), Style::new()),
+            Cell::Out => cell(rate(partition.rates.consumed), Style::new()),
             Cell::Now => cell(owner(partition.owner, width), Style::new()),
             Cell::Then if moved => {
                 cell(format!("> {}", owner(partition.planned, width.saturating_sub(2))), look.style(Role::Accent))
@@ -129,6 +135,10 @@ fn columns(state: &State, group: &GroupView, width: u16) -> Vec<Fitted<Cell>> {
     ];
     if group.plan.is_some() {
         ranked.push(column(Cell::Then, "THEN", then.min(10), then));
+    }
+    if group.kind != GroupKind::Share {
+        ranked.push(Column { right: true, ..column(Cell::In, "IN/s", 5, 5) });
+        ranked.push(Column { right: true, ..column(Cell::Out, "OUT/s", 5, 5) });
     }
     if own_column {
         ranked.insert(2, Column { sorted: mark(PartitionColumn::State), ..column(Cell::State, "STATE", words, words) });
