@@ -30,6 +30,8 @@ pub enum Command {
     Demo(Demo),
     /// Play a recording: the output of `lagtop collect`, from a file or (`-`) from standard input.
     Replay(Replay),
+    /// Print topic hashes and group hashes (KIP-1101), and what the coordinator stored.
+    Hash(Hash),
     /// Write what is observed as a stream of frames to standard output: a recording, or a pipe to `lagtop replay -`.
     Collect(Collect),
 }
@@ -163,6 +165,30 @@ impl From<Format> for crate::report::Format {
             Format::Json => Self::Json,
         }
     }
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["topics", "groups", "input"]))]
+pub struct Hash {
+    #[command(flatten)]
+    pub cluster: Cluster,
+    /// Topics, by name; repeatable.
+    #[arg(short = 't', long = "topic", value_name = "NAME", num_args = 1..)]
+    pub topics: Vec<String>,
+    /// Groups (glob, repeatable): their hashes and those of their topics.
+    #[arg(short = 'g', long = "group", value_name = "GLOB")]
+    pub groups: Vec<String>,
+    /// Compute from a file instead of a cluster: topics with ids and racks as JSON (docs/metadata-hash.md); `-` is
+    /// standard input.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["topics", "groups", "bootstrap_server", "collector"])]
+    pub input: Option<PathBuf>,
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// How long to wait until all was seen.
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
+    pub timeout: Duration,
+    #[command(flatten)]
+    pub log: Log,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -2,6 +2,7 @@
 //! remedy; they end the program with exit code 2.
 
 pub mod args;
+mod hash;
 pub mod run;
 mod settings;
 

@@ -24,6 +24,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         Some(Command::Collect(collect)) => run_collect(&collect),
         Some(Command::Snapshot(snapshot)) => run_snapshot(&snapshot),
+        Some(Command::Hash(hash)) => super::hash::run(&hash),
         Some(Command::Demo(demo)) => run_demo(&demo),
         Some(Command::Replay(replay)) => run_replay(&replay),
         None => run_dashboard(&args.dashboard),
@@ -106,7 +107,7 @@ fn screen(args: &Screen, label: Name, interval: Duration, keys_from_tty: bool) -
     })
 }
 
-fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(2).enable_all().build().context("starting the async runtime")
 }
@@ -175,7 +176,7 @@ fn no_core_dump() {
     }
 }
 
-fn log_to_file(log: &Log) -> anyhow::Result<()> {
+pub(super) fn log_to_file(log: &Log) -> anyhow::Result<()> {
     let Some(path) = &log.log_file else { return Ok(()) };
     let file = File::options().create(true).append(true).open(path);
     let file =

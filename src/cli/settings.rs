@@ -52,6 +52,7 @@ pub fn settings(cluster: &Cluster, watch: &Watch, interval: Duration) -> Result<
         groups: watch.groups.clone(),
         exclude_groups: watch.exclude_groups.clone(),
         topics: watch.topics.clone(),
+        named_topics: Vec::new(),
         interval_ms: u64::try_from(interval.as_millis()).unwrap_or(u64::MAX),
         log: match watch.coordinator_log {
             CoordinatorLog::Auto => LogMode::Auto,

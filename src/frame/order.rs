@@ -34,6 +34,8 @@ pub struct Settings {
     pub exclude_groups: Vec<String>,
     /// Globs of topics whose partitions count; empty: all.
     pub topics: Vec<String>,
+    /// Topics that are told of although no selected group may read them.
+    pub named_topics: Vec<Name>,
     /// Poll interval in milliseconds; 0: the timer is off.
     pub interval_ms: u64,
     /// Whether the coordinator log is read, and how far back.
@@ -77,6 +79,7 @@ impl fmt::Debug for Settings {
             .field("groups", &self.groups)
             .field("exclude_groups", &self.exclude_groups)
             .field("topics", &self.topics)
+            .field("named_topics", &self.named_topics)
             .field("interval_ms", &self.interval_ms)
             .field("log", &self.log)
             .field("history", &self.history)

@@ -20,4 +20,4 @@ pub use offsets::{Column, Commit, Commits, ShareOffsets, SharePartition, TopicOf
 pub use problem::{Problem, Scope};
 pub use snapshot::{Listing, LogProgress, Progress, Snapshot};
 pub use time::{At, Wall};
-pub use topic::{Partition, Presence, Topic};
+pub use topic::{Partition, Presence, Topic, parse_id, print_id};

@@ -193,6 +193,7 @@ impl Monitor {
         let look = metadata::Look { at, wall: self.view.wall(at), topics, groups: touched };
         let reshown = self.watch.look(facts, look);
         self.view.metadata_feed = self.watch.feed();
+        self.view.topics = Arc::clone(self.watch.topics());
         let mut groups: BTreeMap<Name, Arc<GroupView>> =
             self.view.groups.drain(..).map(|group| (group.id.clone(), group)).collect();
         for name in touched {

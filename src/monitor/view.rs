@@ -1,5 +1,6 @@
 //! The view: what the facts mean, as of one moment. Every number on a screen or in a report comes from here.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::plan::Basis;
@@ -40,6 +41,8 @@ pub struct View {
     /// What happened in any group, newest first, at most 1000: rebalances, commits that moved back, static restarts,
     /// changes of type, deletions.
     pub events: Arc<Vec<Arc<Happening>>>,
+    /// Topics that selected groups read, or that were named, by name.
+    pub topics: Arc<BTreeMap<Name, Arc<TopicMetadata>>>,
     /// Changes of topics, racks and subscriptions, newest first, at most 1000.
     pub metadata_feed: Arc<Vec<Arc<MetadataLine>>>,
 }

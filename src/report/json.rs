@@ -4,6 +4,7 @@
 // The names are the schema's.
 #![allow(clippy::struct_field_names)]
 
+pub mod metadata;
 mod rebalances;
 
 use serde::Serialize;
@@ -66,6 +67,8 @@ struct Group {
     current: Option<Judged>,
     plan: Option<Plan>,
     partitions: Vec<Partition>,
+    /// `null`: no topic of it is known, or it has no hash.
+    metadata: Option<metadata::Metadata>,
     rebalances: rebalances::Rebalances,
     /// Other events of the group, newest first, at most 20.
     events: Vec<rebalances::EventRow>,
@@ -242,6 +245,7 @@ fn group_row(group: &GroupView, view: &View) -> Group {
         current: group.metrics.as_ref().map(judged),
         plan: group.plan.as_ref().map(|plan| plan_row(plan, group)),
         partitions: group.partitions.iter().map(|partition| partition_row(partition, group)).collect(),
+        metadata: metadata::row(&group.kind, &group.metadata, view),
         rebalances: rebalances::rows(&group.rebalances),
         events: rebalances::events(&group.rebalances),
         problems: group.problems.iter().map(|problem| problem_row(problem, view.now)).collect(),

@@ -1,5 +1,6 @@
 //! Reports: the view without a terminal. `json` is for programs, `table` for people.
 
+pub mod hash;
 pub mod json;
 pub mod table;
 

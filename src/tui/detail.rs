@@ -20,7 +20,7 @@ pub fn of(state: &State, page: &Page) -> Vec<Entry> {
     let look = &state.look;
     let gone = || vec![Entry::title("It is no longer there.")];
     match page {
-        Page::Help => Vec::new(),
+        Page::Help | Page::Metadata(_) => Vec::new(),
         Page::Group(id) => state.view.group(id).map_or_else(gone, |group| of_group(state, group, look)),
         Page::Member(id, member) => {
             let group = state.view.group(id);

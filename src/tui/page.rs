@@ -3,6 +3,7 @@
 use super::detail;
 use super::keymap::BINDINGS;
 use super::look::Look;
+use super::screens::metadata;
 use super::state::{Page, State};
 use super::text;
 
@@ -46,7 +47,16 @@ const LEGEND: &[(&str, &str)] = &[
     ("SKEW", "lag of the most loaded member over the mean; 1.0 is even"),
     ("WOULD", "what that assignor would move, and the most loaded member before > after"),
     ("idle", "members without partitions"),
+    ("name *", "metadata changed under the group so that its hash changes, or its clients rejoin: m shows it"),
 ];
+
+/// How many lines a page has at a width.
+pub fn height(state: &State, page: &Page, width: usize) -> usize {
+    match page {
+        Page::Metadata(group) => metadata::lines(state, group.as_ref(), width).len(),
+        page => lines(state, page, width).len(),
+    }
+}
 
 /// The lines of a page at a width.
 pub fn lines(state: &State, page: &Page, width: usize) -> Vec<Line> {

@@ -3,7 +3,7 @@
 //!
 //! [`update`]: super::update::update
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::figures::duration;
@@ -39,6 +39,8 @@ pub enum Page {
     /// Group, topic, number.
     Partition(Name, Name, i32),
     Problem(ProblemKey),
+    /// What makes a group's hash and what changed; `None`: the changes under all groups.
+    Metadata(Option<Name>),
     Past(PastKey),
 }
 
@@ -101,6 +103,8 @@ pub struct State {
     pub member_sort: Sort<MemberColumn>,
     pub partition_sort: Sort<PartitionColumn>,
     pub pane: Pane,
+    /// Number of the newest metadata change of each group that the person has looked at.
+    pub(super) seen_metadata: BTreeMap<Name, u64>,
     /// The interval that was asked for, in milliseconds.
     pub interval_ms: u64,
     /// Something to tell once, and when it was said.
@@ -141,6 +145,7 @@ impl State {
             member_sort: Sort::default(),
             partition_sort: Sort::default(),
             pane: Pane::default(),
+            seen_metadata: BTreeMap::new(),
             interval_ms,
             message: None,
             on_screen: Vec::new(),
@@ -163,6 +168,23 @@ impl State {
     /// The group that is selected in the list of groups.
     pub fn selected_group(&self) -> Option<&GroupView> {
         self.groups.selected().and_then(|(_, place)| self.view.groups.get(*place)).map(|group| &**group)
+    }
+
+    /// Whether metadata changed under a group so that it matters, and the person did not look at it yet.
+    pub fn has_metadata_news(&self, group: &GroupView) -> bool {
+        group.metadata.newest() > self.seen_metadata.get(&group.id).copied()
+    }
+
+    /// What is on screen is seen.
+    pub(super) fn see_metadata(&mut self) {
+        let groups: Vec<&std::sync::Arc<GroupView>> = match &self.page {
+            Some(Page::Metadata(Some(id))) => self.view.group(id).into_iter().collect(),
+            Some(Page::Metadata(None)) => self.view.groups.iter().collect(),
+            _ => return,
+        };
+        let seen: Vec<_> =
+            groups.iter().filter_map(|group| Some((group.id.clone(), group.metadata.newest()?))).collect();
+        self.seen_metadata.extend(seen);
     }
 
     /// What the cluster is called.
@@ -304,7 +326,7 @@ impl State {
         self.events.fit(heights.events);
         if let Some(open) = &self.page {
             let body = layout::frame(self).body;
-            let lines = page::lines(self, open, usize::from(body.width)).len();
+            let lines = page::height(self, open, usize::from(body.width));
             self.page_top = self.page_top.min(lines.saturating_sub(usize::from(body.height)));
         }
     }

@@ -65,6 +65,7 @@ pub fn update(state: &mut State, action: Action, now: Duration) -> Vec<Effect> {
             }
         }
     }
+    state.see_metadata();
     state.fit();
     tell_what_is_on_screen(state, &mut effects);
     effects
@@ -132,6 +133,19 @@ fn obey(state: &mut State, command: Command, effects: &mut Vec<Effect>) {
             if *state.screen() != Screen::Problems {
                 state.screens.push(Screen::Problems);
             }
+        }
+        Command::Metadata => {
+            let group = match state.screen() {
+                Screen::Group(id) | Screen::Rebalances(id) => Some(id.clone()),
+                Screen::Groups => state.groups.selected().map(|(id, _)| id.clone()),
+                Screen::Problems | Screen::Events => None,
+            };
+            let next = match &state.page {
+                Some(Page::Metadata(Some(_))) => Some(Page::Metadata(None)),
+                Some(Page::Metadata(None)) => None,
+                _ => Some(Page::Metadata(group)),
+            };
+            show(state, next);
         }
         Command::Rebalances => open_rebalances(state),
         Command::Events => {

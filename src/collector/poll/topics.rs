@@ -12,7 +12,7 @@ impl Poller {
     /// The topics that some selected group commits to, owns, shall own or subscribes to.
     pub(super) fn topics_of_interest(&self) -> BTreeSet<Name> {
         let groups = self.tracked.keys().flat_map(|name| [self.known.groups.get(name), self.news.groups.get(name)]);
-        let mut topics = BTreeSet::new();
+        let mut topics: BTreeSet<Name> = self.tail.settings.named_topics.iter().cloned().collect();
         for group in groups.flatten() {
             topics.extend(topics_of(group).filter(|topic| self.selection.topic(topic)).cloned());
         }

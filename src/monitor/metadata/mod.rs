@@ -31,6 +31,7 @@ pub struct Watch {
     feed: BTreeMap<u64, Arc<MetadataLine>>,
     next: u64,
     shown: Arc<Vec<Arc<MetadataLine>>>,
+    shown_topics: Arc<BTreeMap<Name, Arc<view::TopicMetadata>>>,
     stale: bool,
 }
 
@@ -83,6 +84,9 @@ impl Watch {
                 self.compute(&mut touched);
             }
         }
+        if self.topics.take_other() {
+            self.shown_topics = Arc::new(self.topics.all());
+        }
         let mut shown = BTreeSet::new();
         for name in &touched {
             if let (Some(memory), Some(group)) = (self.groups.get_mut(name), facts.groups.get(name))
@@ -106,6 +110,11 @@ impl Watch {
             self.shown = Arc::new(self.feed.values().rev().cloned().collect());
         }
         Arc::clone(&self.shown)
+    }
+
+    /// The topics as they are now.
+    pub fn topics(&self) -> &Arc<BTreeMap<Name, Arc<view::TopicMetadata>>> {
+        &self.shown_topics
     }
 
     /// Bytes held for topics and their hashes, for stating the cost of the watch.

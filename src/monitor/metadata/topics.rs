@@ -17,6 +17,8 @@ pub struct Topics {
     watched: BTreeMap<Name, Watched>,
     /// Topics that were looked at anew since they were last taken.
     redone: BTreeSet<Name>,
+    /// Some topic is shown otherwise than before.
+    other: bool,
 }
 
 #[derive(Debug)]
@@ -52,7 +54,18 @@ impl Topics {
     pub fn changed(&mut self, topic: &Name, change: &Arc<MetadataChange>) {
         if let Some(watched) = self.watched.get_mut(topic) {
             Arc::make_mut(&mut watched.view).changed = Some(Arc::clone(change));
+            self.other = true;
         }
+    }
+
+    /// All topics.
+    pub fn all(&self) -> BTreeMap<Name, Arc<TopicMetadata>> {
+        self.watched.iter().map(|(name, topic)| (name.clone(), Arc::clone(&topic.view))).collect()
+    }
+
+    /// Whether some topic is shown otherwise than when this was last asked.
+    pub fn take_other(&mut self) -> bool {
+        std::mem::take(&mut self.other)
     }
 
     /// Topics that were looked at anew: changed, read for the first time, or under other racks.
@@ -76,6 +89,7 @@ impl Topics {
         }
         if named.is_none() {
             self.watched.retain(|name, _| facts.topics.contains_key(name));
+            self.other = true;
             self.hashes.retain(|name| facts.topics.contains_key(name));
         }
         let news = match named {
@@ -168,6 +182,7 @@ impl Topics {
         }
         let before = if was == view.hash { known.and_then(|known| known.before) } else { was };
         self.redone.insert(name.clone());
+        self.other = true;
         self.watched.insert(name, Watched { state, view: Arc::new(view), before });
     }
 

@@ -363,7 +363,7 @@ fn certainty(certainty: Certainty) -> &'static str {
 }
 
 /// RFC 3339; `None` for what is no time of this era: record timestamps are whatever somebody's clock said.
-fn time(wall: Wall) -> Option<String> {
+pub fn time(wall: Wall) -> Option<String> {
     const YEAR_10000: u64 = 253_402_300_800_000;
     let millis = u64::try_from(wall.0).ok().filter(|millis| *millis < YEAR_10000)?;
     Some(humantime::format_rfc3339_millis(SystemTime::UNIX_EPOCH + Duration::from_millis(millis)).to_string())

@@ -1,9 +1,10 @@
 //! The groups: which one is in trouble, why, and would another assignment help.
 
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::metadata;
 use crate::health::Direction;
 use crate::model::{GroupKind, GroupState};
 use crate::monitor::view::GroupView;
@@ -60,7 +61,10 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             break;
         }
         let look = canvas.look;
-        table::row(canvas, (area.x, y), &columns, |id, width| content(look, group, id, width, fresh));
+        table::row(canvas, (area.x, y), &columns, |id, width| match id {
+            Cell::Group if state.has_metadata_news(group) => changed(look, group, width),
+            id => content(look, group, id, width, fresh),
+        });
         table::mark(canvas, Rect { y, height: 1, ..area }, selected, fresh);
     }
     if state.groups.is_empty() {
@@ -70,6 +74,10 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     canvas.rule(places.rule);
     if let Some(group) = state.selected_group() {
         let sentence = standing::sentence(group, fresh, state.wall(), canvas.look);
+        let sentence = match metadata::news(state, group) {
+            Some(news) => format!("{news} {sentence}"),
+            None => sentence,
+        };
         canvas.paragraph(places.sentence, &sentence, Style::new());
     }
 }
@@ -124,6 +132,12 @@ fn columns(state: &State, width: u16) -> Vec<Fitted<Cell>> {
     columns.retain(|fitted| fitted.column.id != Cell::Besides || besides > 0);
     columns.sort_by_key(|fitted| fitted.column.id);
     columns
+}
+
+/// A group under which metadata changed, until somebody looks.
+fn changed(look: &Look, group: &GroupView, width: u16) -> Line<'static> {
+    let name = look.name(&group.id, usize::from(width).saturating_sub(2));
+    cell(format!("{name} *"), look.style(Role::Accent).add_modifier(Modifier::BOLD))
 }
 
 fn content(look: &Look, group: &GroupView, id: Cell, width: u16, fresh: bool) -> Line<'static> {

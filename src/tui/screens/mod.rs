@@ -5,6 +5,7 @@ mod footer;
 mod group;
 mod groups;
 mod header;
+pub mod metadata;
 mod page;
 mod partitions;
 mod problems;
@@ -15,7 +16,7 @@ use ratatui::style::Style;
 
 use super::canvas::Canvas;
 use super::layout;
-use super::state::{Screen, State};
+use super::state::{Page, Screen, State};
 
 /// Draws the whole screen into an empty buffer of the state's size.
 pub fn draw(state: &State, buffer: &mut Buffer) {
@@ -30,6 +31,7 @@ pub fn draw(state: &State, buffer: &mut Buffer) {
     header::draw(canvas, places.header, state);
     header::banner(canvas, places.banner, state);
     match (&state.page, state.screen()) {
+        (Some(Page::Metadata(group)), _) => metadata::draw(canvas, places.body, state, group.as_ref()),
         (Some(open), _) => page::draw(canvas, places.body, state, open),
         (None, Screen::Groups) => groups::draw(canvas, places.body, state),
         (None, Screen::Group(id)) => group::draw(canvas, places.body, state, id),
