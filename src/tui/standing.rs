@@ -189,6 +189,9 @@ pub fn sentence(group: &GroupView, fresh: bool, now: Option<Wall>, look: &Look) 
     const NAME: usize = 40;
     let standing = of(group, fresh);
     let mut says = vec![format!("{} is {}.", look.name(&group.id, NAME), adjective(standing))];
+    let rebalances = past_words::sentence(group, now, look);
+    let storm = group.rebalances.frequency.storm;
+    says.extend(rebalances.clone().filter(|_| storm));
     if let Some(needs) = needs(&group.kind) {
         says.push(format!("Members and lag of a {} group: {needs}.", group.kind));
     } else if !group.kind.reads_partitions() {
@@ -217,7 +220,7 @@ pub fn sentence(group: &GroupView, fresh: bool, now: Option<Wall>, look: &Look) 
         let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
         says.push(format!("{} of {} members idle{reason}.", group.idle, group.members.len()));
     }
-    says.extend(past_words::sentence(group, now, look));
+    says.extend(rebalances.filter(|_| !storm));
     if let Some(plan) = &group.plan {
         says.push(plan_sentence(group, plan));
     }
