@@ -144,6 +144,11 @@ impl GroupView {
         i64::try_from(i128::from(now) - i128::from(then)).ok()
     }
 
+    /// Members that are there now: a question may have added some.
+    pub fn members_now(&self) -> usize {
+        self.basis.as_ref().map_or(self.members.len(), |basis| basis.input.members.len())
+    }
+
     /// Largest member's lag ÷ mean; `None` without lag or members.
     pub fn skew(&self) -> Option<f64> {
         self.metrics.as_ref().and_then(|metrics| metrics.lag_over_mean)

@@ -3,7 +3,7 @@
 
 use super::detail_log;
 use super::detail_past;
-use super::figures::{duration, ratio, variation};
+use super::figures::{duration, rate as rate_words, ratio, variation};
 use super::look::Look;
 use super::members;
 use super::page::Entry;
@@ -13,7 +13,7 @@ use super::standing::{self, lag_words, plural};
 use super::state::{Page, State};
 use crate::assign::metrics::Metrics;
 use crate::model::{At, Evidence, GroupKind, Name};
-use crate::monitor::view::{GroupView, MemberView, PartitionView, PlanView};
+use crate::monitor::view::{DrainView, GroupView, MemberView, PartitionRates, PartitionView, PlanView, Rates};
 
 /// The entries of a page.
 pub fn of(state: &State, page: &Page) -> Vec<Entry> {
@@ -78,7 +78,7 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
         Entry::new("past known", past_words::since(&group.rebalances, state.wall())),
         Entry::new("members read", age(state, state.view.described_at(group))),
         Entry::new("commits read", age(state, state.view.commits_at(group))),
-        Entry::new("members", format!("{}, {} idle", group.members.len(), group.idle)),
+        Entry::new("members", format!("{}, {} idle", group.members_now(), group.idle)),
     ];
     if let Some(needs) = standing::needs(&group.kind) {
         entries.push(Entry::new("to see more", needs));
@@ -103,11 +103,25 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
     if let Some(metrics) = &group.metrics {
         entries.push(Entry::title("Assignment now"));
         entries.extend(of_metrics(metrics));
+        entries.extend(group.drains.as_ref().map(|drains| of_drains(group, drains)));
     }
     if let Some(plan) = &group.plan {
         entries.push(Entry::title(format!("Assignment under {}", plan.assignor)));
         entries.extend(of_metrics(&plan.metrics));
+        entries.push(of_drains(group, &plan.drains));
         entries.push(Entry::new("moves", plan.moves.to_string()));
+        let points = plan.frontier.iter().map(|point| format!("{}: {}", point.moves, point.largest_lag));
+        let points: Vec<String> = points.collect();
+        if points.len() > 1 {
+            entries.push(Entry::new("largest by moves", points.join(", ")));
+        }
+        entries.push(Entry::new("can be had", plan.fit.words()));
+        entries.extend(group.way.as_ref().map(|way| {
+            let setting = format!("{}={}", way.property, way.value);
+            let figures = format!("largest {}, {}", way.largest_lag, plural(way.moves, "move"));
+            Entry::new(if way.exact { "by" } else { "nearest" }, format!("{setting}: {figures}"))
+        }));
+        entries.extend(plan.notes.iter().map(|note| Entry::new("note", note.clone())));
         entries.extend(of_assumptions(plan));
     }
     if !group.problems.is_empty() {
@@ -125,6 +139,25 @@ fn of_metrics(metrics: &Metrics) -> Vec<Entry> {
         Entry::new("idle members", metrics.idle.to_string()),
         Entry::new("lower bound", format!("{}: no assignment has a smaller largest member", metrics.lower_bound)),
     ]
+}
+
+/// When the lag will be gone, and what that is made of.
+fn of_drains(group: &GroupView, drains: &DrainView) -> Entry {
+    let mut words = vec![drains.group.to_string()];
+    let called = |place| members::label_at(group, Some(place)).map_or_else(String::new, |label| label.to_string());
+    words.extend(drains.why(called));
+    words.push(format!("capacity of {} of {} members measured", drains.measured, drains.of));
+    words.extend(drains.rebalance.map(|time| format!("{} for the rebalance in it", duration(time))));
+    Entry::new("drains", words.join("; "))
+}
+
+/// Rates with the time that they hold for.
+fn of_rates(rates: Rates) -> [Entry; 2] {
+    let words = |rate: Option<crate::health::Rate>| match rate {
+        None => "not watched for long enough".to_owned(),
+        Some(per) => format!("{} records per second, over {}", rate_words(rate), duration(per.window)),
+    };
+    [Entry::new("written", words(rates.written)), Entry::new("consumed", words(rates.consumed))]
 }
 
 fn of_assumptions(plan: &PlanView) -> impl Iterator<Item = Entry> {
@@ -168,6 +201,7 @@ fn of_member(state: &State, group: &GroupView, place: usize, look: &Look) -> Vec
         entries.push(Entry::title(format!("Under {}", plan.assignor)));
         entries.push(Entry::new("partitions", planned.partitions.to_string()));
         entries.push(Entry::new("lag", planned.lag.to_string()));
+        entries.push(Entry::new("drains", planned.drain.to_string()));
         let mine = |owner: Option<usize>| owner == Some(place);
         let changed = |gained: bool| {
             let moved = group.partitions.iter().filter(move |partition| {
@@ -196,6 +230,13 @@ fn held(state: &State, group: &GroupView, member: &MemberView, look: &Look) -> V
     if group.kind != GroupKind::Share {
         entries.push(Entry::new("lag", format!("{} {}", member.totals.lag, standing::besides(&member.totals))));
     }
+    entries.extend(of_rates(member.rates));
+    let capacity = member.capacity.map_or_else(
+        || "never seen with a backlog".to_owned(),
+        |capacity| format!("{capacity:.0} records per second, the most that was seen with a backlog"),
+    );
+    entries.push(Entry::new("capacity", capacity));
+    entries.push(Entry::new("drains", member.drain.to_string()));
     for partition in places.iter().filter_map(|place| group.partitions.get(*place)) {
         let name = format!("  {}-{}", look.name(&partition.topic, 60), partition.partition);
         entries.push(Entry::new(name, figure(state, partition)));
@@ -234,6 +275,11 @@ fn of_partition(state: &State, group: &GroupView, partition: &PartitionView) -> 
         Entry::new("log end", offset(partition.end)),
         Entry::new("lag", figure(state, partition)),
     ];
+    let PartitionRates { written, consumed, in_flight } = partition.rates;
+    entries.extend(of_rates(Rates { written, consumed }));
+    if in_flight && partition.lag.readable().is_some_and(|lag| lag > 0) {
+        entries.push(Entry::new("backlog", "none: its lag is on its way between two commits"));
+    }
     if let Some(raw) = partition.raw() {
         entries.push(Entry::new("end - commit", raw.to_string()));
     }

@@ -227,7 +227,7 @@ pub fn sentence(group: &GroupView, fresh: bool, now: Option<Wall>, look: &Look) 
     if group.idle > 0 {
         let reason = group.members.iter().find_map(|member| member.idle);
         let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
-        says.push(format!("{} of {} members idle{reason}.", group.idle, group.members.len()));
+        says.push(format!("{} of {} members idle{reason}.", group.idle, group.members_now()));
     }
     says.extend(rebalances.filter(|_| !storm));
     if let Some(plan) = &group.plan {
@@ -275,7 +275,8 @@ fn plan_sentence(group: &GroupView, plan: &PlanView) -> String {
     let (before, after) = (group.drains.unwrap_or_default().group, plan.drains.group);
     let drains = match (before.drain, after.drain) {
         (_, Drain::Unknown | Drain::Done) | (Drain::Unknown, _) => String::new(),
-        (_, Drain::Never) => format!("; drains {after}, now {before}"),
+        (Drain::Never, Drain::Never) => "; never drains".to_owned(),
+        (_, Drain::Never) => format!("; then never drains, now in {before}"),
         _ => format!("; drains in {after}, now {before}"),
     };
     format!("{} moves {moves}: largest member {now} > {then}{drains}.", capital(plan.assignor.name()))

@@ -82,7 +82,7 @@ fn title(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) 
     }
     if group.described_at.is_some() {
         let idle = if group.idle > 0 { format!(", {} idle", group.idle) } else { String::new() };
-        parts.push(format!("{}{idle}", plural(group.members.len(), "member")));
+        parts.push(format!("{}{idle}", plural(group.members_now(), "member")));
     }
     parts.push(group.kind.to_string());
     if let Some(epoch) = group.epoch {
@@ -137,7 +137,9 @@ impl Sides {
         let planned = group.plan.is_some();
         let (partitions, moves) = match width {
             0..60 => (0, if planned { 6 } else { 0 }),
-            _ => (5, if planned { 8 } else { 0 }),
+            _ if !planned => (5, 0),
+            60..100 => (5, 6),
+            _ => (5, 8),
         };
         let host = if width >= 110 { 15 } else { 0 };
         let drains = match width {
@@ -196,10 +198,13 @@ fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, s
     let Some(plan) = &group.plan else { return };
     canvas.put(sides.middle + 1, y, 1, look.glyphs().vertical, look.style(Role::Border));
     let mut x = sides.middle + 3;
-    let then = format!("THEN {}", plan.assignor);
-    let then = if sides.bar > 0 { then } else { String::new() };
     // The title of the lag leaves some of its column free.
     let room = sides.bar + 2;
+    let then = match format!("THEN {}", plan.assignor) {
+        _ if sides.bar == 0 => String::new(),
+        then if then.len() <= usize::from(room) => then,
+        _ => plan.assignor.to_string(),
+    };
     let then = text::head(&then, usize::from(room), look.glyphs().ellipsis).into_owned();
     canvas.put(x, y, room, &then, bold);
     x += sides.bar + 1;
@@ -386,7 +391,8 @@ fn metrics(canvas: &mut Canvas<'_>, area: Rect, group: &GroupView, sides: &Sides
     let mut below = Rect { y: area.y + 3, height: area.height.saturating_sub(3), ..area };
     let said = plans::said(plan);
     if below.height > u16::from(!said.is_empty()) {
-        let way = text::head(&plans::way(group, plan), usize::from(area.width), look.glyphs().ellipsis).into_owned();
+        let way = plans::way(group, plan, usize::from(area.width));
+        let way = text::head(&way, usize::from(area.width), look.glyphs().ellipsis).into_owned();
         canvas.put(below.x, below.y, below.width, &way, Style::new());
         below = Rect { y: below.y + 1, height: below.height - 1, ..below };
     }

@@ -23,13 +23,9 @@ pub fn words(question: &Question) -> String {
     words.join(", ")
 }
 
-/// How to come to the plan, and what each number of moves gives.
-pub fn way(group: &GroupView, plan: &PlanView) -> String {
-    let mut words = Vec::new();
-    if plan.fit == Fit::NotThisProtocol {
-        words.push(format!("{}: {}.", plan.assignor, plan.fit.words()));
-    }
-    words.push(match &group.way {
+/// How to come to the plan, and what each number of moves gives, as far as there is room.
+pub fn way(group: &GroupView, plan: &PlanView, room: usize) -> String {
+    let mut words = match &group.way {
         None => "No built-in assignor does this.".to_owned(),
         Some(way) if way.exact => {
             let class = way.value.rsplit('.').next().unwrap_or(way.value);
@@ -39,24 +35,30 @@ pub fn way(group: &GroupView, plan: &PlanView) -> String {
             let (largest, moves) = (count(way.largest_lag), plural(way.moves, "move"));
             format!("Nearest built-in: {}, largest {largest}, {moves}.", way.assignor)
         }
-    });
-    words.extend(frontier(plan));
-    words.join(" ")
+    };
+    if plan.fit == Fit::NotThisProtocol {
+        words.insert_str(0, "NOT FOR THIS PROTOCOL. ");
+    }
+    let points = plan.frontier.len();
+    let fits = |line: &String| words.len() + 1 + line.len() <= room;
+    if points > 1
+        && let Some(line) = (2..=points.min(POINTS)).rev().map(|shown| frontier(plan, shown)).find(fits)
+    {
+        words.push(' ');
+        words.push_str(&line);
+    }
+    words
 }
 
-/// `Moves: 0 107k, 2 59k, [4 48k]`.
-fn frontier(plan: &PlanView) -> Option<String> {
+/// So many points of the frontier, the first and the last with them: `Moves 0: 107k, 2: 59k, [4: 48k]`.
+fn frontier(plan: &PlanView, shown: usize) -> String {
     let points = &plan.frontier;
-    if points.len() < 2 {
-        return None;
-    }
-    let shown = POINTS.min(points.len());
     let places = (0..shown).map(|place| place * (points.len() - 1) / (shown - 1));
     let points = places.filter_map(|place| points.get(place)).map(|point| {
-        let words = format!("{} {}", point.moves, count(point.largest_lag));
+        let words = format!("{}: {}", point.moves, count(point.largest_lag));
         if point.moves as usize == plan.moves { format!("[{words}]") } else { words }
     });
-    Some(format!("Largest by moves: {}.", points.collect::<Vec<_>>().join(", ")))
+    format!("Moves {}.", points.collect::<Vec<_>>().join(", "))
 }
 
 /// What is to be known, and what is assumed.

@@ -125,6 +125,37 @@ fn group_screen() {
 }
 
 #[test]
+fn what_if() {
+    for (width, height) in SIZES {
+        let mut bench = Bench::new((width, height));
+        bench.open("billing");
+        bench.press("++ax");
+        assert!(bench.text().contains("only lag-balanced") || width < 60, "{}", bench.text());
+        bench.later(4000);
+        insta::assert_snapshot!(format!("what_if_{width}x{height}"), bench.text());
+    }
+    let mut bench = Bench::new((120, 40));
+    bench.open("billing");
+    bench.press("-x");
+    insta::assert_snapshot!("what_if_fewer", bench.text());
+    bench.press("0");
+    assert!(!bench.text().contains("ASKED"));
+    bench.press(&"-".repeat(8));
+    assert!(bench.text().contains("8 cannot leave and one stay"), "{}", bench.text());
+    bench.press("++++++++");
+    assert!(bench.text().contains("ASKED lag-balanced, 1 member more"), "{}", bench.text());
+    // The question goes with the group.
+    bench.key(Key::Esc);
+    bench.open("orders-enrich");
+    assert!(!bench.text().contains("ASKED"));
+    bench.press("aaaa");
+    assert!(!bench.text().contains("ASKED"), "four assignors could be: {}", bench.text());
+    bench.key(Key::Esc);
+    bench.open("reports").press("a+-x0");
+    assert!(bench.text().contains("there is no plan"), "{}", bench.text());
+}
+
+#[test]
 fn groups_of_every_kind() {
     for (name, group) in [
         ("strange", "clicks 组组组"),
