@@ -29,7 +29,7 @@ pub fn parse_id(text: &str) -> Option<Uuid> {
         let bits = DIGITS.iter().position(|known| *known == digit)? as u128;
         if place < 21 {
             value = value << 6 | bits;
-        } else if bits & 15 == 0 {
+        } else if bits.trailing_zeros() >= 4 {
             value = value << 2 | bits >> 4;
         } else {
             return None;

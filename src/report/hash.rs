@@ -1,5 +1,8 @@
 //! `lagtop hash`: topic hashes and group hashes (KIP-1101), of a cluster or of a file.
 
+// The names are those of the JSON.
+#![allow(clippy::struct_field_names)]
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

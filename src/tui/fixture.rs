@@ -243,7 +243,7 @@ fn changed(step: u64) -> Frame {
         cluster.brokers.remove(&3);
     }
     for (number, topic) in (1u128..).zip(body.topics.values_mut()) {
-        topic.id = Some(uuid::Uuid::from_u128(number << 96 | number * 0x0123_4567_89ab_cdef));
+        topic.id = Some(uuid::Uuid::from_u128((number << 96) | (number * 0x0123_4567_89ab_cdef)));
         for (place, partition) in topic.partitions.iter_mut().enumerate() {
             partition.replicas = vec![1 + place as i32 % 3, 1 + (place as i32 + 1) % 3];
             partition.leader = partition.replicas.iter().copied().find(|id| *id != 3 || step < 3);

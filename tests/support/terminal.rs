@@ -62,11 +62,11 @@ impl Terminal {
         let seen = Arc::new(Mutex::new(Seen { screen, written: Vec::new() }));
         let gone = Arc::new(AtomicBool::new(false));
         let mut output = pair.master.try_clone_reader().expect("a reader");
-        let (sees, leave) = (Arc::clone(&seen), Arc::clone(&gone));
+        let (kept, leave) = (Arc::clone(&seen), Arc::clone(&gone));
         thread::spawn(move || {
             let mut buffer = [0; 4096];
             while let Ok(length @ 1..) = output.read(&mut buffer) {
-                let mut seen = sees.lock().unwrap();
+                let mut seen = kept.lock().unwrap();
                 seen.screen.process(&buffer[..length]);
                 seen.written.extend_from_slice(&buffer[..length]);
                 if leave.load(Ordering::Acquire) {
