@@ -49,6 +49,8 @@ fn what_was_typed_is_named() {
     usage(&with(&["--no-such-flag"]), &["--no-such-flag"]);
     usage(&with(&["--interval", "soon"]), &["--interval", "soon", "write 2s"]);
     usage(&with(&["--interval", "1ms"]), &["--interval", "500ms"]);
+    usage(&with(&["--storm", "5"]), &["--storm", "5/5m", "a count, a slash, a duration"]);
+    usage(&with(&["--storm", "5/2h"]), &["--storm", "within an hour"]);
     usage(&with(&["--timeout", "never"]), &["--timeout", "never"]);
     usage(&with(&["--format", "xml"]), &["xml", "json"]);
     usage(&with(&["-X", "nonsense"]), &["bad property \"nonsense\"", "KEY=VALUE"]);

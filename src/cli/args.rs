@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::assign::Assignor;
 use crate::frame::order::History;
+use crate::health::rebalances::Storm;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 /// top for Apache Kafka consumer groups: lag, members, and a lag-balanced assignment beside the current one.
@@ -98,6 +99,9 @@ pub struct Planning {
     /// What a partition without a commit counts for in a plan: no API tells a group's auto.offset.reset.
     #[arg(long, value_enum, default_value_t)]
     pub assume_reset: AssumeReset,
+    /// How many rebalances of a group within how much time are a storm: a count, a slash, a time of at most 1h.
+    #[arg(long, value_name = "COUNT/TIME", default_value_t)]
+    pub storm: Storm,
     /// Whose assignment stands beside the current one: lag-balanced, lag-based, range, roundrobin, sticky,
     /// cooperative-sticky, uniform, server-range, simple.
     #[arg(long, value_name = "NAME", default_value_t)]

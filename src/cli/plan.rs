@@ -63,7 +63,7 @@ fn read(file: &std::path::Path) -> Result<Saved, UsageError> {
 /// The group as a cluster has it.
 fn observed(args: &Plan) -> anyhow::Result<Saved> {
     let id = Name::new(args.group.as_deref().unwrap_or_default());
-    let planning = Planning { assume_reset: args.assume_reset, plan_assignor: args.assignor };
+    let planning = Planning { assume_reset: args.assume_reset, plan_assignor: args.assignor, ..Planning::default() };
     let watch = Watch {
         groups: vec![globset::escape(id.raw())],
         coordinator_log: args.coordinator_log,

@@ -97,6 +97,12 @@ pub async fn run(
                 }
             };
             let at = clock.now();
+            // Before the facts: whoever waits for all of them must not think that these are they.
+            if let Some(cause) = poller.required_log_refused() {
+                output.send(Frame::Note(Stamped { at, body: Note { level: Level::Fatal, text: cause.clone() } }));
+                output.finish();
+                anyhow::bail!("{cause}");
+            }
             // First what happened, then what is: a view of the snapshot has both.
             send_events(&mut poller, &output, clock);
             let full_due = last_full.is_none_or(|last: At| at.since(last) >= FULL_EVERY);
@@ -105,11 +111,6 @@ pub async fn run(
                 output.send(Frame::Full(Stamped { at, body: poller.full() }));
             } else {
                 output.send(Frame::Partial(Stamped { at, body: partial }));
-            }
-            if let Some(cause) = poller.required_log_refused() {
-                output.send(Frame::Note(Stamped { at, body: Note { level: Level::Fatal, text: cause.clone() } }));
-                output.finish();
-                anyhow::bail!("{cause}");
             }
             next_poll = (!interval.is_zero()).then(|| (began + interval).max(Instant::now()));
         }

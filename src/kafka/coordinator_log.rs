@@ -69,8 +69,8 @@ pub struct Position {
 pub enum Message {
     /// In the order of each partition.
     Records(Vec<Record>),
-    /// This partition was read to the end of what is committed.
-    CaughtUp { partition: i32 },
+    /// This partition was read to the end of what is committed; `next`: the next offset to read, if anything was read.
+    CaughtUp { partition: i32, next: Option<i64> },
     /// By partition: the next offset to read, and the high watermark as last heard.
     Positions(BTreeMap<i32, (i64, i64)>),
     /// The topic cannot be read: a right is missing. The reader has ended.
@@ -189,7 +189,8 @@ impl Reader {
                     if self.batch.len() >= BATCH { self.flush() } else { Ok(()) }
                 }
                 Some(Err(KafkaError::PartitionEOF(partition))) => {
-                    self.flush().and_then(|()| self.tell(Message::CaughtUp { partition }))
+                    let next = self.next_of(partition);
+                    self.flush().and_then(|()| self.tell(Message::CaughtUp { partition, next }))
                 }
                 Some(Err(error)) => self.take_error(&error),
             };
@@ -232,6 +233,13 @@ impl Reader {
 
     fn tell(&self, message: Message) -> Result<(), Closed> {
         self.sender.blocking_send(message).map_err(|_| Closed)
+    }
+
+    fn next_of(&self, partition: i32) -> Option<i64> {
+        match self.consumer.position().ok()?.find_partition(self.log.topic(), partition)?.offset() {
+            Offset::Offset(next) => Some(next),
+            _ => None,
+        }
     }
 
     /// Position and cached high watermark of each partition of which both are known.

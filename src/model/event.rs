@@ -41,6 +41,7 @@ pub enum What {
         epoch: i32,
         /// All that the group asked of it is done (`MemberState` 0).
         settled: bool,
+        /// Also what it must still give up.
         held: TopicPartitions,
     },
     /// A member is gone.

@@ -1,10 +1,12 @@
 //! What a detail page says about a group, a member, a partition or a problem: entries of a key and a value, full
 //! names and full figures.
 
+use super::detail_past;
 use super::figures::{duration, rate as rate_words, ratio, variation};
 use super::look::Look;
 use super::members;
 use super::page::Entry;
+use super::past;
 use super::standing::{self, lag_words, plural};
 use super::state::{Page, State};
 use crate::assign::metrics::Metrics;
@@ -31,6 +33,7 @@ pub fn of(state: &State, page: &Page) -> Vec<Entry> {
             });
             found.map_or_else(gone, |(group, partition)| of_partition(state, group, partition))
         }
+        Page::Past(key) => past::find(&state.view, key).map_or_else(gone, |past| detail_past::of(state, &past)),
         Page::Problem((scope, missing)) => {
             let same = |problem: &&crate::model::Problem| problem.scope == *scope && problem.missing == *missing;
             state.view.problems.iter().find(same).map_or_else(gone, |problem| {
@@ -64,7 +67,7 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
     let mut entries = vec![
         Entry::title("Group"),
         Entry::new("id", group.id.to_string()),
-        Entry::new("in a sentence", standing::sentence(group, state.is_fresh(), look)),
+        Entry::new("in a sentence", standing::sentence(group, state.is_fresh(), state.wall(), look)),
         Entry::new("type", group.kind.to_string()),
         Entry::new("state", group.state.to_string()),
         Entry::new("assignor", or_unknown(group.assignor.as_ref())),

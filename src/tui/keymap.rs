@@ -44,6 +44,8 @@ pub enum Command {
     Groups,
     Group,
     Problems,
+    Rebalances,
+    Events,
     Help,
     Filter,
     Sort,
@@ -68,6 +70,8 @@ pub enum Place {
     Groups,
     Group,
     Problems,
+    Rebalances,
+    Events,
     /// Help or a detail lies over the screen.
     Page,
 }
@@ -87,7 +91,7 @@ pub struct Binding {
 use Key::{
     BackTab, Backspace, Char, Ctrl, Down, End, Enter, Esc, Function, Home, Left, PageDown, PageUp, Right, Tab, Up,
 };
-use Place::{Group, Groups, Page, Problems};
+use Place::{Events, Group, Groups, Page, Problems, Rebalances};
 
 const fn silent(keys: &'static [Key], command: Command, help: &'static str) -> Binding {
     Binding { keys, command, help, hint: "", places: &[] }
@@ -100,7 +104,7 @@ pub static BINDINGS: &[Binding] = &[
         command: Command::Help,
         help: "this help",
         hint: "help",
-        places: &[Groups, Group, Problems],
+        places: &[Groups, Group, Problems, Rebalances, Events],
     },
     silent(&[Up, Char('k'), Key::WheelUp], Command::Up, "one up"),
     silent(&[Down, Char('j'), Key::WheelDown], Command::Down, "one down"),
@@ -111,16 +115,16 @@ pub static BINDINGS: &[Binding] = &[
     Binding {
         keys: &[Enter, Right, Char('l')],
         command: Command::Open,
-        help: "open what is selected",
+        help: "open what is selected; a rebalance: unfold and fold what it changed",
         hint: "open",
-        places: &[Groups, Group, Problems],
+        places: &[Groups, Group, Problems, Rebalances, Events],
     },
     Binding {
         keys: &[Esc, Backspace, Left, Char('h')],
         command: Command::Back,
         help: "one step back; clears a filter; never quits",
         hint: "back",
-        places: &[Group, Problems, Page],
+        places: &[Group, Problems, Rebalances, Events, Page],
     },
     Binding {
         keys: &[Tab, BackTab],
@@ -161,7 +165,7 @@ pub static BINDINGS: &[Binding] = &[
         command: Command::Filter,
         help: "filter as you type; lower case finds both cases, ! finds what does not match; Enter keeps, Esc clears",
         hint: "filter",
-        places: &[Groups, Group, Problems],
+        places: &[Groups, Group, Problems, Rebalances, Events],
     },
     Binding {
         keys: &[Char('q')],
@@ -190,7 +194,21 @@ pub static BINDINGS: &[Binding] = &[
         command: Command::Detail,
         help: "everything about the group, with full names and figures",
         hint: "detail",
-        places: &[Groups, Group],
+        places: &[Groups, Group, Rebalances, Events],
+    },
+    Binding {
+        keys: &[Char('e'), Char('4')],
+        command: Command::Rebalances,
+        help: "the rebalances of the group: when, why, how long, what moved",
+        hint: "rebalances",
+        places: &[Groups, Group, Events],
+    },
+    Binding {
+        keys: &[Char('E'), Char('5')],
+        command: Command::Events,
+        help: "the events of all groups: rebalances, commits that moved back, static restarts, deletions",
+        hint: "events",
+        places: &[Groups, Rebalances],
     },
     Binding {
         keys: &[Char('m')],

@@ -27,6 +27,8 @@ pub struct Heights {
     pub members: usize,
     pub partitions: usize,
     pub problems: usize,
+    pub past: usize,
+    pub events: usize,
 }
 
 /// The places of the groups screen.
@@ -50,6 +52,15 @@ pub struct GroupPlaces {
     pub rule: Rect,
     /// The partitions with their head; empty where only members fit.
     pub partitions: Rect,
+}
+
+/// The places of the rebalances screen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RebalancesPlaces {
+    /// Which group, since when its past is known, and how often it rebalances.
+    pub title: Rect,
+    /// The list with its head.
+    pub list: Rect,
 }
 
 pub fn is_too_small((columns, rows): (u16, u16)) -> bool {
@@ -120,19 +131,38 @@ pub fn group(state: &State, body: Rect) -> GroupPlaces {
     GroupPlaces { title, members, metrics, rule, partitions: rest }
 }
 
+pub fn rebalances(body: Rect) -> RebalancesPlaces {
+    let lines = match (body.height, body.width) {
+        (0..10, _) => 1,
+        (10..16, _) | (_, 140..) => 2,
+        _ => 3,
+    };
+    let mut rest = body;
+    let title = cut(&mut rest, lines);
+    RebalancesPlaces { title, list: rest }
+}
+
+/// The feed with its head, below a line that says what it is.
+pub fn events(body: Rect) -> (Rect, Rect) {
+    let mut rest = body;
+    (cut(&mut rest, 1), rest)
+}
+
 /// Rows of each list at the state's size.
 pub fn heights(state: &State) -> Heights {
     let body = frame(state).body;
     let rows = |area: Rect| usize::from(area.height.saturating_sub(1));
     let group = match state.screen() {
         Screen::Group(_) => group(state, body),
-        Screen::Groups | Screen::Problems => GroupPlaces::default(),
+        Screen::Groups | Screen::Problems | Screen::Rebalances(_) | Screen::Events => GroupPlaces::default(),
     };
     Heights {
         groups: rows(groups(body).table),
         members: rows(group.members),
         partitions: rows(group.partitions),
         problems: rows(body),
+        past: rows(rebalances(body).list),
+        events: rows(events(body).1),
     }
 }
 
@@ -149,7 +179,8 @@ mod tests {
             for height in 0..40 {
                 let look = Look { theme: Theme::mono(), charset: Charset::Ascii };
                 let mut state = State::new(look, Name::new("c"), 2000, (width, height));
-                for screen in [None, Some(Screen::Group(Name::new("g"))), Some(Screen::Problems)] {
+                for screen in [None, Some(Screen::Group(Name::new("g"))), Some(Screen::Problems), Some(Screen::Events)]
+                {
                     state.screens = screen.into_iter().collect();
                     let frame = frame(&state);
                     assert_eq!(
@@ -158,6 +189,8 @@ mod tests {
                     );
                     let places = groups(frame.body);
                     assert!(places.sentence.bottom() <= frame.body.bottom());
+                    let places = rebalances(frame.body);
+                    assert!(places.list.bottom() <= frame.body.bottom() && places.title.bottom() <= height);
                     let places = group(&state, frame.body);
                     assert!(places.partitions.bottom() <= frame.body.bottom() && places.metrics.bottom() <= height);
                 }

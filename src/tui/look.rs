@@ -21,6 +21,8 @@ pub enum Charset {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Glyphs {
     pub ellipsis: &'static str,
+    pub at_least: &'static str,
+    pub about: &'static str,
     pub rising: &'static str,
     pub falling: &'static str,
     /// One to eight eighths of a cell, filled from the left.
@@ -35,6 +37,8 @@ pub struct Glyphs {
 
 static UNICODE: Glyphs = Glyphs {
     ellipsis: "…",
+    at_least: "≥",
+    about: "≈",
     rising: "▲",
     falling: "▼",
     bar: ["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"],
@@ -47,6 +51,8 @@ static UNICODE: Glyphs = Glyphs {
 
 static ASCII: Glyphs = Glyphs {
     ellipsis: "~",
+    at_least: ">=",
+    about: "~",
     rising: "^",
     falling: "v",
     bar: [" ", " ", " ", "#", "#", "#", "#", "#"],

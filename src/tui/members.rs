@@ -1,18 +1,28 @@
 //! How a member is called, and which of its figures stands on which side of the screen.
 
+use crate::health::rebalances::Who;
 use crate::model::Name;
 use crate::monitor::view::{GroupView, MemberView};
 
 /// What tells a member apart from its like: the instance id of a static member, else the member id, which for classic
 /// groups starts with the client id and for KIP-848 is a bare UUID, put behind the client id then.
 pub fn label(member: &MemberView) -> Name {
-    if let Some(instance) = &member.instance_id {
+    called(&member.id, member.instance_id.as_ref(), &member.client_id)
+}
+
+/// The same for a member of the past.
+pub fn label_of(who: &Who) -> Name {
+    called(&who.id, who.instance_id.as_ref(), &who.client_id)
+}
+
+fn called(id: &Name, instance: Option<&Name>, client: &Name) -> Name {
+    if let Some(instance) = instance {
         return instance.clone();
     }
-    if member.client_id.is_empty() || member.id.raw().starts_with(member.client_id.raw()) {
-        return member.id.clone();
+    if client.is_empty() || id.raw().starts_with(client.raw()) {
+        return id.clone();
     }
-    Name::new(format!("{}/{}", member.client_id.raw(), member.id.raw()))
+    Name::new(format!("{}/{}", client.raw(), id.raw()))
 }
 
 /// Its host, without the slash that Java writes before an address.

@@ -8,6 +8,7 @@
 //! | `layout`, `screens`, `widgets`, `canvas` | where things go and how they are drawn; read the state, change nothing |
 //! | `list`, `order`, `filter` | which rows, in which order, and the selection |
 //! | `standing`, `members`, `figures`, `text`, `detail`, `page` | how facts are called and written |
+//! | `past`, `past_words`, `detail_past` | what happened: rows of rebalances and events, and how they are written |
 //! | `theme`, `colour`, `look`, `environment` | roles, colours, characters; what the terminal can do |
 //! | `terminal`, `run` | the only part with I/O: guard, signals, keys, output, loop |
 //!
@@ -17,11 +18,14 @@
 mod canvas;
 mod colour;
 mod detail;
+mod detail_past;
 mod environment;
 mod figures;
 mod filter;
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod fixture_past;
 mod keymap;
 mod layout;
 mod list;
@@ -29,6 +33,8 @@ mod look;
 mod members;
 mod order;
 mod page;
+mod past;
+mod past_words;
 mod run;
 mod screens;
 mod standing;

@@ -52,15 +52,17 @@ pub enum GroupColumn {
     Members,
     State,
     Skew,
+    Rebalances,
     /// What the plan gains: records that its most loaded member has less.
     Gain,
 }
 
 impl SortColumn for GroupColumn {
-    const ALL: &'static [Self] = &[Self::Lag, Self::Group, Self::Members, Self::State, Self::Skew, Self::Gain];
+    const ALL: &'static [Self] =
+        &[Self::Lag, Self::Group, Self::Members, Self::Rebalances, Self::State, Self::Skew, Self::Gain];
 
     fn descends(self) -> bool {
-        matches!(self, Self::Lag | Self::Members | Self::Skew | Self::Gain)
+        matches!(self, Self::Lag | Self::Members | Self::Skew | Self::Rebalances | Self::Gain)
     }
 }
 
@@ -113,6 +115,13 @@ pub fn groups(view: &View, sort: Sort<GroupColumn>, filter: &Filter) -> Vec<(Nam
             GroupColumn::Skew => known_first(a.skew(), b.skew(), |a, b| sort.apply(a.total_cmp(&b))),
             GroupColumn::Gain => known_first(a.gain(), b.gain(), |a, b| sort.apply(a.cmp(&b))),
             GroupColumn::Members => sort.apply(a.members.len().cmp(&b.members.len())),
+            GroupColumn::Rebalances => {
+                let known = |group: &GroupView| {
+                    let known = &group.rebalances;
+                    known.since.map(|_| known.frequency.per_hour)
+                };
+                known_first(known(a), known(b), |a, b| sort.apply(a.cmp(&b)))
+            }
             GroupColumn::State => sort.apply(a.state.name().cmp(b.state.name())),
             GroupColumn::Group => sort.apply(a.id.cmp(&b.id)),
         };

@@ -4,9 +4,10 @@
 use super::figures::count;
 use super::look::Look;
 use super::members;
+use super::past_words;
 use super::theme::Role;
 use crate::health::{Direction, Drain, LagTotals, PartitionLag};
-use crate::model::{At, GroupKind, GroupState};
+use crate::model::{At, GroupKind, GroupState, Wall};
 use crate::monitor::view::{GroupView, PlanView};
 
 /// The gravest first.
@@ -61,8 +62,12 @@ pub fn of(group: &GroupView, fresh: bool) -> Standing {
     if !fresh {
         return standing(Severity::Unknown, "stale");
     }
-    if is_rebalancing(group.state) {
+    let storm = group.rebalances.frequency.storm;
+    if is_rebalancing(group.state) && !storm {
         return standing(Severity::Warn, "rebalance");
+    }
+    if storm && (!group.kind.reads_partitions() || group.commits_at.is_none()) {
+        return standing(Severity::Warn, "storm");
     }
     if !group.kind.reads_partitions() || needs(&group.kind).is_some() {
         return standing(Severity::Unknown, "not known");
@@ -74,6 +79,7 @@ pub fn of(group: &GroupView, fresh: bool) -> Standing {
         _ if totals.expired > 0 => standing(Severity::Critical, "lost"),
         _ if totals.no_leader > 0 => standing(Severity::Critical, "no leader"),
         Direction::Rising if nobody => standing(Severity::Critical, "no members"),
+        _ if storm => standing(Severity::Warn, "storm"),
         _ if totals.past_end > 0 => standing(Severity::Warn, "past end"),
         Direction::Rising if totals.lag > 0 => standing(Severity::Warn, "rising"),
         _ if nobody && totals.lag > 0 => standing(Severity::Note, "stopped"),
@@ -188,7 +194,7 @@ fn gains(plan: &PlanView, group: &GroupView) -> bool {
 }
 
 /// The group in a few sentences: what people read out on the call.
-pub fn sentence(group: &GroupView, fresh: bool, look: &Look) -> String {
+pub fn sentence(group: &GroupView, fresh: bool, now: Option<Wall>, look: &Look) -> String {
     const NAME: usize = 40;
     let standing = of(group, fresh);
     let mut says = vec![format!("{} is {}.", look.name(&group.id, NAME), adjective(standing))];
@@ -220,6 +226,7 @@ pub fn sentence(group: &GroupView, fresh: bool, look: &Look) -> String {
         let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
         says.push(format!("{} of {} members idle{reason}.", group.idle, group.members_now()));
     }
+    says.extend(past_words::sentence(group, now, look));
     if let Some(plan) = &group.plan {
         says.push(plan_sentence(group, plan));
     }
@@ -281,6 +288,7 @@ fn adjective(standing: Standing) -> &'static str {
         "no members" => "FALLING BEHIND: it has no members",
         "past end" => "past the end of a log",
         "rebalance" => "rebalancing",
+        "storm" => "REBALANCING AGAIN AND AGAIN",
         "rising" => "falling behind",
         "stopped" => "stopped",
         "idle" | "steady" | "no commit" => "steady",

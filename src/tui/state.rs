@@ -3,7 +3,7 @@
 //!
 //! [`update`]: super::update::update
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::figures::duration;
@@ -13,8 +13,9 @@ use super::list::List;
 use super::look::Look;
 use super::order::{self, GroupColumn, MemberColumn, PartitionColumn, ProblemKey, Sort};
 use super::page;
+use super::past::{self, LineKey, PastKey};
 use super::what_if::Asked;
-use crate::model::{At, Name, Problem, Scope};
+use crate::model::{At, Name, Problem, Scope, Wall};
 use crate::monitor::view::{Feed, GroupView, View};
 
 /// A screen. The bottom of the stack is always the groups.
@@ -23,6 +24,10 @@ pub enum Screen {
     Groups,
     Group(Name),
     Problems,
+    /// What happened to a group.
+    Rebalances(Name),
+    /// What happened to any group.
+    Events,
 }
 
 /// What lies over a screen.
@@ -37,6 +42,7 @@ pub enum Page {
     Problem(ProblemKey),
     /// What makes a group's hash and what changed; `None`: the changes under all groups.
     Metadata(Option<Name>),
+    Past(PastKey),
 }
 
 /// The panes of the group screen.
@@ -90,6 +96,10 @@ pub struct State {
     pub members: List<Name>,
     pub partitions: List<(Name, i32)>,
     pub problems: List<ProblemKey>,
+    pub past: List<LineKey>,
+    pub events: List<PastKey>,
+    /// What is unfolded on the rebalances screen.
+    pub expanded: BTreeSet<PastKey>,
     pub group_sort: Sort<GroupColumn>,
     pub member_sort: Sort<MemberColumn>,
     pub partition_sort: Sort<PartitionColumn>,
@@ -131,6 +141,9 @@ impl State {
             members: List::default(),
             partitions: List::default(),
             problems: List::default(),
+            past: List::default(),
+            events: List::default(),
+            expanded: BTreeSet::new(),
             group_sort: Sort::default(),
             member_sort: Sort::default(),
             partition_sort: Sort::default(),
@@ -148,11 +161,11 @@ impl State {
         self.screens.last().unwrap_or(&Screen::Groups)
     }
 
-    /// The group of the group screen; `None` also when it is gone.
+    /// The group of the group screen or of the rebalances screen; `None` also when it is gone.
     pub fn open_group(&self) -> Option<&GroupView> {
         match self.screen() {
-            Screen::Group(id) => self.group(id),
-            Screen::Groups | Screen::Problems => None,
+            Screen::Group(id) | Screen::Rebalances(id) => self.group(id),
+            Screen::Groups | Screen::Problems | Screen::Events => None,
         }
     }
 
@@ -191,6 +204,11 @@ impl State {
     /// Time from a moment of the stream until now.
     pub fn since(&self, at: At) -> Duration {
         self.view.now.since(at) + self.now.saturating_sub(self.adopted_at)
+    }
+
+    /// Wall clock of whoever wrote the stream, now.
+    pub fn wall(&self) -> Option<Wall> {
+        self.view.wall(self.view.now.plus(self.now.saturating_sub(self.adopted_at)))
     }
 
     /// How much what is on screen can be trusted. A screen that is paused is as fresh as when it was paused.
@@ -249,6 +267,8 @@ impl State {
             (Screen::Group(_), Pane::Members) => &self.members.filter,
             (Screen::Group(_), Pane::Partitions) => &self.partitions.filter,
             (Screen::Problems, _) => &self.problems.filter,
+            (Screen::Rebalances(_), _) => &self.past.filter,
+            (Screen::Events, _) => &self.events.filter,
         }
     }
 
@@ -258,6 +278,8 @@ impl State {
             (Screen::Group(_), Pane::Members) => &mut self.members.filter,
             (Screen::Group(_), Pane::Partitions) => &mut self.partitions.filter,
             (Screen::Problems, _) => &mut self.problems.filter,
+            (Screen::Rebalances(_), _) => &mut self.past.filter,
+            (Screen::Events, _) => &mut self.events.filter,
         }
     }
 
@@ -285,6 +307,14 @@ impl State {
         self.members.replace(members, hold_members);
         self.partitions.replace(partitions, hold_partitions);
         self.problems.replace(order::problems(&self.view, &self.problems.filter), false);
+        match self.screens.last() {
+            Some(Screen::Rebalances(_)) => {
+                let lines = self.open_group().map(|group| past::lines(group, &self.expanded, &self.past.filter));
+                self.past.replace(lines.unwrap_or_default(), false);
+            }
+            Some(Screen::Events) => self.events.replace(past::feed(&self.view, &self.events.filter), false),
+            _ => {}
+        }
         self.held = hold_groups || hold_members || hold_partitions;
         self.fit();
     }
@@ -296,6 +326,8 @@ impl State {
         self.members.fit(heights.members);
         self.partitions.fit(heights.partitions);
         self.problems.fit(heights.problems);
+        self.past.fit(heights.past);
+        self.events.fit(heights.events);
         if let Some(open) = &self.page {
             let body = layout::frame(self).body;
             let lines = page::height(self, open, usize::from(body.width));

@@ -8,6 +8,7 @@ use super::keymap::{self, Command, Key};
 use super::list::List;
 use super::members;
 use super::order::{Sort, SortColumn};
+use super::past::PastKey;
 use super::state::{Page, Pane, Screen, State};
 use crate::frame::Order;
 use crate::model::Name;
@@ -136,9 +137,9 @@ fn obey(state: &mut State, command: Command, effects: &mut Vec<Effect>) {
         }
         Command::Metadata => {
             let group = match state.screen() {
-                Screen::Group(id) => Some(id.clone()),
+                Screen::Group(id) | Screen::Rebalances(id) => Some(id.clone()),
                 Screen::Groups => state.groups.selected().map(|(id, _)| id.clone()),
-                Screen::Problems => None,
+                Screen::Problems | Screen::Events => None,
             };
             let next = match &state.page {
                 Some(Page::Metadata(Some(_))) => Some(Page::Metadata(None)),
@@ -146,6 +147,14 @@ fn obey(state: &mut State, command: Command, effects: &mut Vec<Effect>) {
                 _ => Some(Page::Metadata(group)),
             };
             show(state, next);
+        }
+        Command::Rebalances => open_rebalances(state),
+        Command::Events => {
+            state.page = None;
+            if *state.screen() != Screen::Events {
+                state.screens.push(Screen::Events);
+                state.arrange(true);
+            }
         }
         Command::Help => {
             let open = state.page != Some(Page::Help);
@@ -164,6 +173,12 @@ fn obey(state: &mut State, command: Command, effects: &mut Vec<Effect>) {
         Command::Ask(change) if state.page.is_none() => state.ask(change),
         Command::Ask(_) => {}
         Command::Open if *state.screen() == Screen::Groups => open_group(state),
+        Command::Open if matches!(state.screen(), Screen::Rebalances(_)) => unfold(state),
+        Command::Open if *state.screen() == Screen::Events => {
+            if let Some((key, _)) = state.events.selected().cloned() {
+                open(state, key.group);
+            }
+        }
         Command::Open => {
             let page = selected_page(state);
             show(state, page);
@@ -171,7 +186,7 @@ fn obey(state: &mut State, command: Command, effects: &mut Vec<Effect>) {
         Command::Detail => {
             let page = match state.screen() {
                 Screen::Group(id) => Some(Page::Group(id.clone())),
-                Screen::Groups | Screen::Problems => selected_page(state),
+                _ => selected_page(state),
             };
             show(state, page);
         }
@@ -211,7 +226,12 @@ fn leave_to_groups(state: &mut State) {
 }
 
 fn open_group(state: &mut State) {
-    let Some((id, _)) = state.groups.selected().cloned() else { return };
+    if let Some((id, _)) = state.groups.selected().cloned() {
+        open(state, id);
+    }
+}
+
+fn open(state: &mut State, id: Name) {
     state.screens.push(Screen::Group(id));
     state.members = List::default();
     state.partitions = List::default();
@@ -219,6 +239,50 @@ fn open_group(state: &mut State) {
     let members = state.open_group().is_some_and(|group| !group.members.is_empty() || !group.kind.reads_partitions());
     state.pane = if members { Pane::Members } else { Pane::Partitions };
     state.arrange(true);
+}
+
+/// The rebalances of the group that is open or selected; of an event: with that event selected and unfolded.
+fn open_rebalances(state: &mut State) {
+    let event = match state.screen() {
+        Screen::Events => state.events.selected().map(|(key, _)| key.clone()),
+        _ => None,
+    };
+    let group = match state.screen() {
+        Screen::Rebalances(id) | Screen::Group(id) => Some(id.clone()),
+        Screen::Events => event.as_ref().map(|event| event.group.clone()),
+        Screen::Groups | Screen::Problems => state.groups.selected().map(|(id, _)| id.clone()),
+    };
+    let Some(id) = group else { return };
+    state.page = None;
+    let screen = Screen::Rebalances(id);
+    if *state.screen() == screen {
+        return;
+    }
+    state.screens.push(screen);
+    (state.past, state.expanded) = (List::default(), event.iter().cloned().collect());
+    state.arrange(true);
+    if let Some(event) = event {
+        state.past.select_key(&(event, 0));
+    }
+}
+
+/// Shows what the selected rebalance changed, or no longer.
+fn unfold(state: &mut State) {
+    let Some(((key, _), _)) = state.past.selected().cloned() else { return };
+    if !state.expanded.remove(&key) {
+        state.expanded.insert(key.clone());
+    }
+    state.past.select_key(&(key, 0));
+    state.arrange(false);
+}
+
+/// What is selected of what happened.
+fn selected_past(state: &State) -> Option<&PastKey> {
+    match state.screen() {
+        Screen::Rebalances(_) => state.past.selected().map(|((key, _), _)| key),
+        Screen::Events => state.events.selected().map(|(key, _)| key),
+        _ => None,
+    }
 }
 
 /// The page about what is selected.
@@ -233,6 +297,7 @@ fn selected_page(state: &State) -> Option<Page> {
             selected.map(|((topic, number), _)| Page::Partition(group.clone(), topic.clone(), *number))
         }
         (Screen::Problems, _) => state.problems.selected().map(|(key, _)| Page::Problem(key.clone())),
+        (Screen::Rebalances(_) | Screen::Events, _) => selected_past(state).cloned().map(Page::Past),
     }
 }
 
@@ -291,6 +356,8 @@ fn on_list(state: &mut State, act: impl FnOnce(&mut dyn Cursor)) {
         (Screen::Group(_), Pane::Members) => act(&mut state.members),
         (Screen::Group(_), Pane::Partitions) => act(&mut state.partitions),
         (Screen::Problems, _) => act(&mut state.problems),
+        (Screen::Rebalances(_), _) => act(&mut state.past),
+        (Screen::Events, _) => act(&mut state.events),
     }
 }
 
@@ -303,7 +370,7 @@ fn sort(state: &mut State, next: bool) {
         (Screen::Groups, _) => turn(&mut state.group_sort, next),
         (Screen::Group(_), Pane::Members) => turn(&mut state.member_sort, next),
         (Screen::Group(_), Pane::Partitions) => turn(&mut state.partition_sort, next),
-        (Screen::Problems, _) => return,
+        (Screen::Problems | Screen::Rebalances(_) | Screen::Events, _) => return,
     }
     state.arrange(false);
 }
@@ -339,6 +406,7 @@ fn copy(state: &mut State, effects: &mut Vec<Effect>) {
         }
         (Screen::Group(_), Pane::Partitions) => state.partitions.selected().map(|((topic, _), _)| topic.clone()),
         (Screen::Problems, _) => state.problems.selected().map(|((scope, _), _)| Name::new(scope.to_string())),
+        (Screen::Rebalances(_) | Screen::Events, _) => selected_past(state).map(|key| key.group.clone()),
     };
     if let Some(name) = name {
         // As it is shown: a control byte in the clipboard would be run by the next shell it is pasted into.
@@ -351,9 +419,9 @@ fn copy(state: &mut State, effects: &mut Vec<Effect>) {
 /// Orders the source to poll what is on screen, when that is something else than before.
 fn tell_what_is_on_screen(state: &mut State, effects: &mut Vec<Effect>) {
     let mut names: Vec<Name> = match state.screen() {
-        Screen::Group(id) => vec![id.clone()],
+        Screen::Group(id) | Screen::Rebalances(id) => vec![id.clone()],
         Screen::Groups => state.groups.visible().map(|(id, _, _)| id.clone()).collect(),
-        Screen::Problems => return,
+        Screen::Problems | Screen::Events => return,
     };
     names.sort_unstable();
     if names != state.on_screen && !(names.is_empty() && state.view.groups.is_empty()) {

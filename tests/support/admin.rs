@@ -104,6 +104,12 @@ impl Tool {
         self.call("create_acls", json!({"acls": [acl]}));
     }
 
+    /// Denies a principal an operation, whatever was allowed.
+    pub fn deny(&self, principal: &str, resource: &str, name: &str, operation: &str) {
+        let acl = json!({"principal": principal, "resource": resource, "name": name, "operation": operation, "permission": "DENY"});
+        self.call("create_acls", json!({"acls": [acl]}));
+    }
+
     /// A SCRAM user; `mechanism` is `SCRAM-SHA-256` or `SCRAM-SHA-512`.
     pub fn add_scram_user(&self, mechanism: &str, user: &str, password: &str) {
         self.call("add_scram", json!({"mechanism": mechanism, "user": user, "password": password}));

@@ -22,6 +22,7 @@
 //! | members that crash or stand still: SIGKILL and SIGSTOP of a process of theirs | [`Cluster::process`], [`Tool::kill`] |
 //! | what is true | [`Tool::describe`], [`Tool::commits`], [`Tool::consumer_groups`], [`Tool::dump_log`] |
 //! | the program under test | [`snapshot`], [`run`], [`lagtop`]; [`Collector`]; [`Tool::compare`] with what Apache's tool says |
+//! | what a collector's frames tell, folded | [`Frames`]; [`Tool::agrees`], [`happened`] with the truth |
 //! | the requests that a client sends | [`Proxy`], [`ClusterSpec::advertise`] |
 //! | a condition with a deadline | [`wait_until`] |
 //!
@@ -44,7 +45,10 @@ mod apache;
 mod broker;
 mod cluster;
 mod collect;
+mod coordinator;
 mod describe;
+mod frames;
+mod happened;
 mod jars;
 mod lagtop;
 mod members;
@@ -62,7 +66,10 @@ pub use self::{
     apache::*,
     cluster::{Cluster, ClusterSpec, shared},
     collect::*,
+    coordinator::*,
     describe::*,
+    frames::*,
+    happened::*,
     lagtop::*,
     members::*,
     proxy::*,

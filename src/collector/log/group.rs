@@ -25,6 +25,8 @@ pub struct LogGroup {
     pub commits: BTreeMap<Name, BTreeMap<i32, Option<Commit>>>,
     /// Filled up once with what was true before the part of the log that was read.
     pub seeded: bool,
+    /// What the last event names by topic ids.
+    pub named_by_id: Option<Held>,
 }
 
 /// A group of the classic protocol, as its last GroupMetadata record has it.
@@ -42,7 +44,7 @@ pub struct Classic {
 pub struct LogMember {
     pub who: EventMember,
     pub classic_protocol: bool,
-    /// Member epoch, state, what it has and what it must still give up.
+    /// Member epoch, state, what it keeps and what it must still give up.
     pub current: Option<Current>,
     pub target: Option<Held>,
     pub tasks: Option<Tasks>,
@@ -216,12 +218,14 @@ impl LogGroup {
                 None,
             ) => {
                 let gone = self.members.insert(key.member_id.clone(), None).flatten();
-                if self.seeded {
+                if self.seeded || !self.is_seedable() {
                     self.members.remove(&key.member_id);
                 }
                 let mut member = gone.unwrap_or_default();
                 member.who.id = key.member_id.clone();
-                let held = around.names.named(&member.current.unwrap_or_default().held);
+                let by_id = self.owned(&member.current.unwrap_or_default());
+                let held = around.names.named(&by_id);
+                self.named_by_id = Some(by_id);
                 let departure = self.departure(EventMember { held: Some(held), ..member.who }, around);
                 Some(What::MemberGone(Box::new(departure)))
             }
@@ -285,6 +289,26 @@ impl LogGroup {
         }
     }
 
+    /// Whether admin calls can tell what lies before the part of the log that was read.
+    pub fn is_seedable(&self) -> bool {
+        !matches!(self.kind, GroupKind::Share | GroupKind::Streams | GroupKind::Other(_))
+    }
+
+    /// What a member has now, as its coordinator describes it: also partitions that it must still give up (but of streams
+    /// groups, not tasks).
+    pub fn owned(&self, current: &Current) -> Held {
+        let mut owned = current.held.clone();
+        for (topic, partitions) in current.pending.iter().filter(|_| self.kind != GroupKind::Streams) {
+            owned.entry(topic.clone()).or_default().extend(partitions);
+        }
+        owned
+    }
+
+    /// Nothing is left of it.
+    pub fn is_hollow(&self) -> bool {
+        self.classic.is_none() && self.epoch.is_none() && self.members.is_empty() && self.commits.is_empty()
+    }
+
     fn member(&mut self, id: &Name) -> &mut LogMember {
         let member = self.members.entry(id.clone()).or_default().get_or_insert_default();
         member.who.id = id.clone();
@@ -296,8 +320,9 @@ impl LogGroup {
             member: id.clone(),
             epoch: current.epoch,
             settled: current.state == MemberState::Stable,
-            held: names.named(&current.held),
+            held: names.named(&self.owned(&current)),
         };
+        self.named_by_id = Some(self.owned(&current));
         self.member(id).current = Some(current);
         what
     }
@@ -313,10 +338,13 @@ impl LogGroup {
     fn commit(&mut self, topic: &Name, partition: i32, commit: Option<Commit>) -> Option<What> {
         let to = commit.as_ref().map(|commit| commit.offset);
         let deleted = commit.is_none();
-        let commits = self.commits.entry(topic.clone()).or_default();
-        let before = commits.insert(partition, commit).flatten();
-        if deleted && self.seeded {
+        let before = self.commits.entry(topic.clone()).or_default().insert(partition, commit).flatten();
+        if deleted && (self.seeded || !self.is_seedable()) {
+            let commits = self.commits.entry(topic.clone()).or_default();
             commits.remove(&partition);
+            if commits.is_empty() {
+                self.commits.remove(topic);
+            }
         }
         match (before.map(|before| before.offset), to) {
             (Some(from), Some(to)) if to < from => Some(What::CommitBack { topic: topic.clone(), partition, from, to }),

@@ -1,14 +1,16 @@
 //! What the coordinator logs told so far: the groups, the events, and of which partitions that can be trusted now.
 //!
 //! `group` applies records, `render` turns the outcome into facts, `topics` knows the names of topic ids, `start`
-//! decides from where a log is read.
+//! decides from where a log is read, `trust` knows how far it was read.
 
 mod group;
 mod render;
 pub mod start;
 mod topics;
+mod trust;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::{Duration, Instant};
 
 use crate::kafka::records::{Key, Value, partition_of, share_state};
 use crate::kafka::{Message, Position, Record};
@@ -19,17 +21,22 @@ use crate::model::{
 pub use group::generation_of;
 use group::{LogGroup, Surroundings};
 use render::Known;
+use topics::Held;
 pub use topics::TopicNames;
+use trust::Trust;
+
+/// An event waits this long for the name of a new topic.
+const NAMED_AFTER: Duration = Duration::from_secs(15);
 
 /// The groups as the log tells them.
 #[derive(Debug, Default)]
 pub struct LogState {
-    partitions: BTreeMap<i32, PartitionState>,
+    trust: Trust,
     groups: BTreeMap<Name, LogGroup>,
     shares: BTreeMap<Name, BTreeMap<(uuid::Uuid, i32), SharePartition>>,
     shares_caught_up: BTreeSet<i32>,
     pub names: TopicNames,
-    events: Vec<Event>,
+    events: VecDeque<Waiting>,
     /// Groups whose members, state or epochs changed since they were last told.
     dirty: BTreeSet<Name>,
     /// Groups that committed since: told with a poll alone, which reads the log ends after them.
@@ -38,31 +45,22 @@ pub struct LogState {
     pub from_beginning: bool,
 }
 
-/// How far one partition of the log was read.
-#[derive(Debug, Clone, Copy, Default)]
-struct PartitionState {
-    caught_up: bool,
-    /// Its end when reading began.
-    until: i64,
-    next: i64,
-    high: i64,
-    /// Polls in a row in which the position stood still with the high watermark ahead.
-    standing: u32,
-    held: bool,
-    /// No leader, or not readable.
-    failed: bool,
-    leader: Option<i32>,
+/// An event that waits for the names of the topics in it.
+#[derive(Debug)]
+struct Waiting {
+    event: Event,
+    /// What the event names by id; only of ids without a name.
+    held: Option<Held>,
+    since: Instant,
 }
 
 impl LogState {
     /// A state that follows this plan.
     pub fn new(plan: &start::Plan) -> Self {
-        let state = |until: i64| PartitionState { until, ..PartitionState::default() };
-        let partitions = plan.until.iter().map(|(partition, until)| (*partition, state(*until))).collect();
-        Self { partitions, from_beginning: plan.whole, ..Self::default() }
+        Self { trust: Trust::new(plan), from_beginning: plan.whole, ..Self::default() }
     }
 
-    /// Takes in what the reader of `__consumer_offsets` or `__share_group_state` says. `end`: log ends, where known.
+    /// Takes in what the reader of `__consumer_offsets` says. `end`: log ends, where known.
     pub fn take(&mut self, message: Message, end: &dyn Fn(&Name, i32) -> Option<i64>) {
         match message {
             Message::Records(records) => {
@@ -73,43 +71,39 @@ impl LogState {
                         self.apply(at, &key, value, end);
                     }
                 }
-                self.reached(&reached);
+                let trust = &mut self.trust;
+                let changed = reached
+                    .into_iter()
+                    .filter_map(|(partition, next)| trust.reached(partition, next).then_some(partition));
+                let changed = changed.collect();
+                self.mark_partitions(changed);
             }
-            Message::CaughtUp { partition } => self.caught_up(partition),
-            Message::Positions(positions) => {
-                self.reached(&positions.iter().map(|(partition, (next, _))| (*partition, *next)).collect());
-                for (partition, (next, high)) in positions {
-                    if let Some(state) = self.partitions.get_mut(&partition) {
-                        let stands = state.caught_up && state.next == next && high > next;
-                        state.standing = if stands { state.standing + 1 } else { 0 };
-                        (state.next, state.high) = (next, high);
-                        if !stands && state.held {
-                            state.held = false;
-                            let groups = self.groups_of(partition);
-                            self.dirty.extend(groups);
-                        }
-                    }
+            Message::CaughtUp { partition, next } => {
+                if self.trust.ended(partition, next) {
+                    self.mark_partitions(vec![partition]);
                 }
             }
-            Message::Failed(_) => self.partitions.values_mut().for_each(|state| state.failed = true),
+            Message::Positions(positions) => {
+                let trust = &mut self.trust;
+                let changed = positions
+                    .into_iter()
+                    .filter_map(|(partition, (next, high))| trust.position(partition, next, high).then_some(partition));
+                let changed = changed.collect();
+                self.mark_partitions(changed);
+            }
+            Message::Failed(_) => self.stop(),
         }
     }
 
-    /// The next offsets to read.
-    fn reached(&mut self, next: &BTreeMap<i32, i64>) {
-        let there = |(partition, next): (&i32, &i64)| {
-            let state = self.partitions.get(partition)?;
-            (!state.caught_up && *next >= state.until).then_some(*partition)
-        };
-        let there: Vec<i32> = next.iter().filter_map(there).collect();
-        for partition in there {
-            self.caught_up(partition);
-        }
+    /// The reader has ended.
+    pub fn stop(&mut self) {
+        self.trust.stop();
+        self.mark_all();
     }
 
-    fn caught_up(&mut self, partition: i32) {
-        if let Some(state) = self.partitions.get_mut(&partition).filter(|state| !state.caught_up) {
-            state.caught_up = true;
+    /// Groups in these partitions are told by other means than before.
+    fn mark_partitions(&mut self, partitions: Vec<i32>) {
+        for partition in partitions {
             let groups = self.groups_of(partition);
             self.dirty.extend(groups);
         }
@@ -125,7 +119,7 @@ impl LogState {
                     }
                 }
             }
-            Message::CaughtUp { partition } => {
+            Message::CaughtUp { partition, .. } => {
                 self.shares_caught_up.insert(partition);
                 self.dirty.extend(self.shares.keys().cloned());
             }
@@ -147,17 +141,24 @@ impl LogState {
         let Some(name) = key.group_id() else { return };
         let seeded = self.from_beginning;
         let group = self.groups.entry(name.clone()).or_insert_with(|| LogGroup { seeded, ..LogGroup::default() });
-        let around = Surroundings { names: &self.names, end, wall: at.wall };
+        let tombstone = value.is_none();
+        // The end of a log is known as of now: it says nothing of what happened before.
+        let live = self.trust.is_caught_up(at.partition);
+        let end = |topic: &Name, partition: i32| end(topic, partition).filter(|_| live);
+        let around = Surroundings { names: &self.names, end: &end, wall: at.wall };
         let what = group.apply(key, value, &around);
+        let held = what.as_ref().and_then(|_| group.named_by_id.take()).filter(|_| live);
+        let hollow = tombstone && group.is_hollow();
         let commit = matches!(key, Key::OffsetCommit(_) | Key::LegacyOffsetCommit(_));
         if commit { &mut self.committed } else { &mut self.dirty }.insert(name.clone());
+        if hollow {
+            self.groups.remove(name);
+            self.dirty.insert(name.clone());
+        }
         if let Some(what) = what {
-            let gone = what == What::GroupGone;
-            self.events.push(Event { group: name.clone(), wall: at.wall, log: (at.partition, at.offset), what });
-            // Commits may outlive it in the log until their own tombstones come.
-            if gone && self.groups.get(name).is_some_and(|group| group.committed().topics.is_empty()) {
-                self.groups.remove(name);
-            }
+            let event = Event { group: name.clone(), wall: at.wall, log: (at.partition, at.offset), what };
+            let held = held.filter(|held| !self.names.knows(held));
+            self.events.push_back(Waiting { event, held, since: Instant::now() });
         }
     }
 
@@ -180,9 +181,20 @@ impl LogState {
         self.committed.insert(place.group.clone());
     }
 
-    /// What happened since the last call, in the order of each log partition.
+    /// What happened since the last call, in the order of each log partition. An event that names a topic by an id that
+    /// has no name yet waits a moment for it, and those after it wait with it.
     pub fn take_events(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.events)
+        let ready = |waiting: &Waiting| {
+            waiting.held.as_ref().is_none_or(|held| self.names.knows(held)) || waiting.since.elapsed() > NAMED_AFTER
+        };
+        let count = self.events.iter().take_while(|waiting| ready(waiting)).count();
+        let ready: Vec<Waiting> = self.events.drain(..count).collect();
+        ready.into_iter().map(|waiting| named(waiting, &self.names)).collect()
+    }
+
+    /// A topic id has no name yet.
+    pub fn wants_names(&self) -> bool {
+        self.events.iter().any(|waiting| waiting.held.is_some())
     }
 
     /// Groups whose members, state or epochs changed since the last call; with `commits`, also those that committed.
@@ -198,12 +210,12 @@ impl LogState {
 
     /// Something that is passed on at once.
     pub fn has_news(&self) -> bool {
-        !self.dirty.is_empty() || !self.events.is_empty()
+        !self.dirty.is_empty() || self.events.front().is_some_and(|first| first.held.is_none())
     }
 
     /// The partition of the log that holds a group.
     pub fn partition(&self, group: &Name) -> Option<i32> {
-        partition_of(group.raw(), self.partitions.len() as i32)
+        partition_of(group.raw(), self.trust.len() as i32)
     }
 
     fn groups_of(&self, partition: i32) -> Vec<Name> {
@@ -212,20 +224,13 @@ impl LogState {
 
     /// Why the log does not tell of this group now; `None`: it does.
     pub fn gap(&self, group: &Name) -> Option<LogGap> {
-        let state = self.partition(group).and_then(|partition| self.partitions.get(&partition));
-        match state {
-            Some(state) if state.failed => Some(LogGap::Failed),
-            Some(state) if !state.caught_up => Some(LogGap::CatchingUp),
-            Some(state) if state.held => Some(LogGap::Held),
-            Some(_) => None,
-            None => Some(LogGap::Failed),
-        }
+        self.trust.gap(self.partition(group))
     }
 
     /// Whether the log tells everything of this group, so that no admin call is needed.
     pub fn covers(&self, group: &Name) -> bool {
-        self.gap(group).is_none()
-            && self.groups.get(group).is_some_and(|known| known.tells_members() || self.from_beginning)
+        let told = |known: &LogGroup| self.from_beginning || known.tells_all();
+        self.gap(group).is_none() && self.groups.get(group).is_some_and(told)
     }
 
     /// Groups of partitions that the log covers now must be filled up once, if its beginning was not read.
@@ -233,10 +238,11 @@ impl LogState {
         !self.from_beginning
             && self.gap(group).is_none()
             && self.groups.get(group).is_none_or(|known| !known.seeded)
-            && !matches!(self.kind(group), Some(GroupKind::Share | GroupKind::Streams | GroupKind::Other(_)))
+            && self.groups.get(group).is_none_or(LogGroup::is_seedable)
     }
 
-    pub fn seed(&mut self, group: &Name, kind: &GroupKind, description: Option<&Description>, commits: &Commits) {
+    /// What admin calls say of a group fills what the part of the log that was read leaves out.
+    pub fn seed(&mut self, group: &Name, kind: &GroupKind, description: &Description, commits: &Commits) {
         let known = self.groups.entry(group.clone()).or_default();
         if known.kind == GroupKind::Unknown {
             known.kind = kind.clone();
@@ -259,7 +265,7 @@ impl LogState {
     /// Members and state, and all commits, of a group that the log covers.
     pub fn facts(&self, group: &Name, listed_state: Option<GroupState>) -> Option<(Description, Commits)> {
         let known = self.groups.get(group)?;
-        let coordinator = self.partition(group).and_then(|partition| self.partitions.get(&partition)?.leader);
+        let coordinator = self.partition(group).and_then(|partition| self.trust.leader(partition));
         let description = known.description(&self.names, &Known { listed_state, coordinator });
         Some((description, known.committed()))
     }
@@ -282,38 +288,33 @@ impl LogState {
         self.shares_caught_up.len()
     }
 
-    /// Partitions that stand still with records ahead: to be asked whether a transaction is open.
-    pub fn standing(&self) -> Vec<i32> {
-        self.partitions.iter().filter(|(_, state)| state.standing >= 2).map(|(partition, _)| *partition).collect()
+    /// Partitions of which it is to be asked whether a transaction is open.
+    pub fn in_doubt(&self) -> Vec<i32> {
+        self.trust.in_doubt()
     }
 
-    /// The answer: whether the last stable offset is behind the high watermark.
-    pub fn set_held(&mut self, partition: i32, held: bool) {
-        if let Some(state) = self.partitions.get_mut(&partition)
-            && state.held != held
-        {
-            state.held = held;
-            let groups = self.groups_of(partition);
-            self.dirty.extend(groups);
+    /// The answer: last stable offset and high watermark.
+    pub fn set_ends(&mut self, partition: i32, stable: i64, high: i64) {
+        if self.trust.ends(partition, stable, high) {
+            self.mark_partitions(vec![partition]);
         }
     }
 
     /// Who leads each partition now; without a leader it cannot be read.
     pub fn set_leaders(&mut self, leaders: impl IntoIterator<Item = Option<i32>>) {
-        for ((partition, state), leader) in self.partitions.iter_mut().zip(leaders) {
-            if state.leader != leader {
-                tracing::debug!("log partition {partition} is led by {leader:?}");
-            }
-            state.leader = leader.or(state.leader);
-            state.failed = leader.is_none();
-        }
+        let changed = self.trust.set_leaders(leaders);
+        self.mark_partitions(changed);
     }
 
     /// Partitions of the log, and how many of them can be trusted now.
     pub fn progress(&self) -> (usize, usize, Vec<i32>) {
-        let caught_up = self.partitions.values().filter(|state| state.caught_up && !state.failed).count();
-        let held = self.partitions.iter().filter(|(_, state)| state.held).map(|(partition, _)| *partition).collect();
-        (self.partitions.len(), caught_up, held)
+        let (caught_up, held) = self.trust.progress();
+        (self.trust.len(), caught_up, held)
+    }
+
+    /// Whether anything is known of a group.
+    pub fn knows(&self, group: &Name) -> bool {
+        self.groups.contains_key(group)
     }
 
     /// Something about these groups changed that the log does not tell.
@@ -332,3 +333,19 @@ impl LogState {
         self.shares.remove(group);
     }
 }
+
+/// The event with the names that are known by now.
+fn named(waiting: Waiting, names: &TopicNames) -> Event {
+    let Waiting { mut event, held, .. } = waiting;
+    if let Some(held) = held {
+        match &mut event.what {
+            What::MemberEpoch { held: told, .. } => *told = names.named(&held),
+            What::MemberGone(gone) => gone.member.held = Some(names.named(&held)),
+            _ => {}
+        }
+    }
+    event
+}
+
+#[cfg(test)]
+mod tests;

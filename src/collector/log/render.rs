@@ -9,6 +9,9 @@ use crate::model::{
     Commits, Description, EventMember, Evidence, GroupKind, GroupState, Member, MemberLog, Name, Tasks, TopicPartitions,
 };
 
+/// The epoch of a member that only admin calls described: they do not tell it.
+const UNTOLD: i32 = -1;
+
 /// What the log cannot tell.
 pub struct Known {
     /// Of classic groups: no record tells PreparingRebalance.
@@ -18,9 +21,9 @@ pub struct Known {
 }
 
 impl LogGroup {
-    /// Whether the log says who the members are.
-    pub fn tells_members(&self) -> bool {
-        self.classic.is_some() || self.epoch.is_some() || self.seeded
+    /// Whether all that can be known of it is known, although the beginning of the log was not read.
+    pub fn tells_all(&self) -> bool {
+        self.seeded || (!self.is_seedable() && (self.classic.is_some() || self.epoch.is_some()))
     }
 
     /// The group as its coordinator knows it.
@@ -33,7 +36,7 @@ impl LogGroup {
             ..Description::default()
         };
         if let Some(classic) = &self.classic {
-            description.epoch = Some(classic.generation);
+            description.epoch = Some(classic.generation).filter(|generation| *generation >= 0);
             description.assignor = classic.protocol.clone().filter(|protocol| !protocol.is_empty());
             let foreign = matches!(self.kind, GroupKind::Other(_));
             description.members = classic.members.iter().map(|member| classic_row(member, classic, foreign)).collect();
@@ -66,15 +69,13 @@ impl LogGroup {
 
     /// Fills what the part of the log that was read does not tell: members that have not changed since, commits that
     /// are older. What the log told, deletions too, stays.
-    pub fn seed(&mut self, description: Option<&Description>, commits: &Commits) {
-        self.seeded = true;
+    pub fn seed(&mut self, description: &Description, commits: &Commits) {
         for (topic, older) in &commits.topics {
             let known = self.commits.entry(topic.clone()).or_default();
             for (partition, commit) in older {
                 known.entry(*partition).or_insert_with(|| Some(commit.clone()));
             }
         }
-        let Some(description) = description else { return };
         if self.kind == GroupKind::Consumer {
             for member in &description.members {
                 let known = self.members.entry(member.id.clone()).or_insert_with(|| Some(LogMember::default()));
@@ -90,22 +91,18 @@ impl LogGroup {
                 joined_from: BTreeMap::new(),
             });
         }
+        // Nothing older comes any more: what was deleted can be forgotten.
+        self.seeded = true;
+        self.members.retain(|_, member| member.is_some());
+        self.commits.values_mut().for_each(|commits| commits.retain(|_, commit| commit.is_some()));
+        self.commits.retain(|_, commits| !commits.is_empty());
     }
 
     fn modern_row(&self, member: &LogMember, names: &TopicNames) -> Member {
         let LogMember { who, current, .. } = member;
         let streams = self.kind == GroupKind::Streams;
-        let held = |current: &Current| {
-            let mut held = names.named(&current.held);
-            // What it shall give up is still its own until it says that it has; the coordinator describes it so, too.
-            for (topic, partitions) in names.named(&current.pending).into_iter().filter(|_| !streams) {
-                let all = held.entry(topic).or_default();
-                all.extend(partitions);
-                all.sort_unstable();
-                all.dedup();
-            }
-            held
-        };
+        // What it must give up is still its own until it says that it has; the coordinator describes it so, too.
+        let held = |current: &Current| names.named(&self.owned(current));
         let target = if streams {
             member.target_tasks.as_ref().map(|tasks| names.named(&self.topics_of(&tasks.active)))
         } else {
@@ -125,7 +122,7 @@ impl LogGroup {
             target,
             elsewhere: 0,
             log: Some(Box::new(MemberLog {
-                epoch: current.as_ref().map(|current| current.epoch),
+                epoch: current.as_ref().map(|current| current.epoch).filter(|epoch| *epoch != UNTOLD),
                 pending_revocation: current.as_ref().map(|current| names.named(&current.pending)).unwrap_or_default(),
                 waits: current.as_ref().is_some_and(|current| current.state == MemberState::Unreleased),
                 regex: who.regex.clone(),
@@ -190,9 +187,9 @@ impl LogGroup {
         if self.epoch > self.assignment_epoch {
             return GroupState::Assigning;
         }
-        // A static member that is away (−2) does not hold up the others.
+        // As the coordinator has it: a static member that is away (−2) is one that is waited for.
         let behind = |member: &&LogMember| match &member.current {
-            Some(current) if current.epoch == -2 => false,
+            Some(current) if current.epoch == UNTOLD => member.target.as_ref().is_some_and(|to| *to != current.held),
             Some(current) => Some(current.epoch) != self.epoch || current.state != MemberState::Stable,
             None => true,
         };
@@ -253,7 +250,7 @@ fn fill(known: &mut LogMember, member: &Member) {
     if known.current.is_none()
         && let Some(held) = &member.assignment
     {
-        known.current = Some(Current { epoch: -1, held: by_name(held), ..Current::default() });
+        known.current = Some(Current { epoch: UNTOLD, held: by_name(held), ..Current::default() });
     }
     if known.target.is_none() {
         known.target = member.target.as_ref().map(by_name);

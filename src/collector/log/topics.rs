@@ -38,6 +38,14 @@ impl TopicNames {
         }
     }
 
+    /// Whether every topic has a name.
+    pub fn knows(&self, held: &Held) -> bool {
+        held.keys().all(|topic| match topic {
+            TopicRef::Named(_) => true,
+            TopicRef::Id(id) => self.0.contains_key(id),
+        })
+    }
+
     /// The same partitions by name.
     pub fn named(&self, held: &Held) -> TopicPartitions {
         let mut out = TopicPartitions::new();

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::Poller;
 use super::groups::GroupAnswer;
+use super::log_start::LogStart;
 use super::offsets::OffsetsAnswer;
-use super::tail::LogStart;
-use crate::kafka::{CallError, GroupList, Log, Metadata, Spec, TopicAnswer, TypedName};
-use crate::model::{Cluster, Listing, Name, Scope};
+use crate::kafka::{CallError, GroupList, Log, Metadata, Protocol, Spec, TopicAnswer, TypedName};
+use crate::model::{Cluster, Description, Listing, Name, Scope};
 
 /// A call that may be under way; none is asked twice at once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,6 +25,8 @@ pub enum Call {
     Rebalancing,
     /// Whether an open transaction holds partitions of the log.
     Held,
+    /// The brokers' default server-side assignor.
+    Assignor,
     /// From where `__consumer_offsets` (or, true, `__share_group_state`) is to be read.
     LogStart(bool),
 }
@@ -38,7 +40,9 @@ pub enum Answer {
     Group(Name, Box<GroupAnswer>),
     Offsets(i32, Spec, OffsetsAnswer),
     Rebalancing(Result<GroupList, CallError>),
-    Held(BTreeMap<i32, bool>),
+    /// Last stable offset and high watermark.
+    Held(BTreeMap<i32, (i64, i64)>),
+    Assignor(Name, Result<Box<(Protocol, Description)>, CallError>),
     LogStart(Log, Result<Option<LogStart>, CallError>),
 }
 
@@ -93,9 +97,13 @@ impl Poller {
             }
             Answer::Held(answer) => {
                 self.in_flight.remove(&Call::Held);
-                for (partition, held) in answer {
-                    self.tail.state.set_held(partition, held);
+                for (partition, (stable, high)) in answer {
+                    self.tail.state.set_ends(partition, stable, high);
                 }
+            }
+            Answer::Assignor(group, answer) => {
+                self.in_flight.remove(&Call::Assignor);
+                self.take_assignor(&group, answer);
             }
             Answer::LogStart(log, answer) => {
                 self.in_flight.remove(&Call::LogStart(log == Log::Shares));

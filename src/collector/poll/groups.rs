@@ -48,7 +48,8 @@ impl Poller {
             let admin = Arc::clone(&admin);
             self.ask(Call::Listing, async move { Answer::Listing(admin.list_groups().await) });
         }
-        if self.due(&Call::Metadata, every(METADATA_EVERY)) {
+        let metadata_every = if self.tail.state.wants_names() { Duration::ZERO } else { every(METADATA_EVERY) };
+        if self.due(&Call::Metadata, metadata_every) {
             let admin = Arc::clone(&admin);
             self.ask(Call::Metadata, async move { Answer::Metadata(admin.metadata().await) });
         }
@@ -119,9 +120,10 @@ impl Poller {
     }
 
     pub(super) fn kind_of(&self, name: &Name) -> GroupKind {
-        let told = self.tail.state.kind(name).filter(|_| self.tail.state.gap(name).is_none());
+        let told = self.tail.state.kind(name);
+        let told_now = told.filter(|_| self.tail.state.gap(name).is_none());
         let listed = || self.listed.get(name).map(|(kind, _)| kind);
-        told.or_else(listed).or_else(|| self.unlisted.get(name)).cloned().unwrap_or_default()
+        told_now.or_else(listed).or(told).or_else(|| self.unlisted.get(name)).cloned().unwrap_or_default()
     }
 
     /// State as the lists give it; with the log, only whether a classic group is rebalancing is asked in each poll.
@@ -153,6 +155,10 @@ impl Poller {
         for name in &selected {
             let kind = self.kind_of(name);
             let seen = matches!(kind, GroupKind::ShareOrStreams);
+            if !self.tracked.contains_key(name) {
+                // The log may have told of it before the list did.
+                self.tail.state.mark(vec![name.clone()]);
+            }
             let tracked = self.tracked.entry(name.clone()).or_default();
             tracked.seen |= seen;
             let listed_state = self.listed_state(name);
@@ -244,12 +250,12 @@ impl Poller {
         tracked.denied = described.as_ref().err().is_some_and(causes::is_denied)
             && offsets.as_ref().err().is_some_and(causes::is_denied);
         let (now, scope) = (self.clock.now(), Scope::Group(name.clone()));
-        if let Ok(offsets) = &offsets
+        if let (Ok(offsets), Ok((_, description))) = (&offsets, &described)
             && self.tail.state.wants_seed(&name)
         {
             let commits = Commits { topics: offsets.commits.clone() };
             let kind = self.kind_of(&name);
-            self.tail.state.seed(&name, &kind, described.as_ref().ok().map(|(_, description)| description), &commits);
+            self.tail.state.seed(&name, &kind, description, &commits);
         }
         if let Some(assignor) = described.as_ref().ok().and_then(|(_, description)| description.assignor.clone()) {
             self.assignors.insert(name.clone(), assignor);

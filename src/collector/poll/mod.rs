@@ -6,6 +6,7 @@
 
 mod answer;
 mod groups;
+mod log_start;
 mod offsets;
 mod tail;
 mod topics;
@@ -85,6 +86,8 @@ pub struct Poller {
     fresh: offsets::Fresh,
     /// Assignors as DescribeConsumerGroups told them: a broker's default is in no record.
     assignors: BTreeMap<Name, Name>,
+    /// The server-side assignor of groups whose members ask for none.
+    default_assignor: Option<Name>,
     /// Classic groups that were rebalancing when last asked, and how.
     rebalancing: BTreeMap<Name, GroupState>,
     tail: Tail,
@@ -129,6 +132,7 @@ impl Poller {
             hash_changed: false,
             fresh: offsets::Fresh::default(),
             assignors: BTreeMap::new(),
+            default_assignor: None,
             rebalancing: BTreeMap::new(),
             tail: Tail::new(settings, client),
         }
@@ -160,7 +164,8 @@ impl Poller {
         self.ask_log();
         self.wait(|call| matches!(call, Call::Rebalancing | Call::Held), PATIENCE).await;
         self.ask_groups(forced);
-        self.wait(|call| matches!(call, Call::Group(_)), patience).await;
+        self.ask_assignor();
+        self.wait(|call| matches!(call, Call::Group(_) | Call::Assignor), patience).await;
         self.tell_log(true);
         self.answer_covered();
         self.ask_topics();

@@ -5,21 +5,24 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::join_all;
-
 use super::Poller;
 use super::answer::{Answer, Call};
 use super::groups::leave_out;
+use super::log_start::{LogStart, find_start};
 use crate::collector::causes::{self, Cause};
 use crate::collector::log::{LogState, start};
 use crate::frame::order::{History, LogMode, Settings};
-use crate::kafka::{Admin, CallError, Client, Counts, Isolation, Log, LogReader, Message, Spec, TopicAnswer};
-use crate::model::{GroupKind, LogGap, LogProgress, Name, Scope, Snapshot, Wall};
+use crate::kafka::{Admin, CallError, Client, Counts, Isolation, Log, LogReader, Message, Protocol, Spec};
+use crate::model::{Description, Evidence, GroupKind, LogGap, LogProgress, Name, Scope, Snapshot};
 
 /// A log that is not there or not readable is tried again this often.
 const RETRY_EVERY: Duration = Duration::from_secs(60);
 /// A log topic that does not exist yet appears with the first group.
 const MISSING_EVERY: Duration = Duration::from_secs(5);
+/// Whether a transaction is open is asked at most this often.
+const HELD_EVERY: Duration = Duration::from_millis(500);
+/// What the brokers' default assignor is, is asked this often until a group tells it.
+const ASSIGNOR_EVERY: Duration = Duration::from_secs(10);
 /// Ids of at most this many topics are asked before the log is read.
 const NAMED: usize = 5_000;
 
@@ -34,6 +37,7 @@ pub struct Tail {
     pub refused: Option<CallError>,
     shares_refused: bool,
     missing: bool,
+    shares_missing: bool,
 }
 
 /// A log that is being read.
@@ -41,12 +45,6 @@ struct Reading {
     reader: LogReader,
     counts: Arc<Counts>,
     plan: start::Plan,
-}
-
-/// From where a log is to be read, and what topic ids are called.
-pub struct LogStart {
-    plan: start::Plan,
-    ids: Vec<(uuid::Uuid, Name)>,
 }
 
 impl Tail {
@@ -60,6 +58,7 @@ impl Tail {
             refused: None,
             shares_refused: false,
             missing: false,
+            shares_missing: false,
         }
     }
 
@@ -85,6 +84,7 @@ impl Tail {
     fn shares_are_settled(&self) -> bool {
         let partitions = self.shares.as_ref().map_or(0, |reading| reading.plan.from.len());
         self.shares_refused
+            || self.shares_missing
             || (partitions > 0 && self.state.shares_caught_up() >= partitions)
             || !self.state.kinds().any(|(_, kind)| *kind == GroupKind::Share)
     }
@@ -128,17 +128,58 @@ impl Poller {
             self.ask_start(Log::Groups);
         }
         let shares = self.tail.state.kinds().any(|(_, kind)| *kind == GroupKind::Share);
-        if shares && self.tail.shares.is_none() && self.due(&Call::LogStart(true), RETRY_EVERY) {
+        // The topic appears with the first share group.
+        let every = if self.tail.shares_refused { RETRY_EVERY } else { MISSING_EVERY };
+        if shares && self.tail.shares.is_none() && self.due(&Call::LogStart(true), every) {
             self.ask_start(Log::Shares);
         }
-        if self.tail.is_caught_up() && self.due(&Call::Rebalancing, Duration::ZERO) {
+        if !self.tail.is_caught_up() {
+            // Nobody asks for these then: the list tells every state.
+            self.rebalancing.clear();
+        } else if self.due(&Call::Rebalancing, Duration::ZERO) {
             let admin = Arc::clone(&self.admin);
             self.ask(Call::Rebalancing, async move { Answer::Rebalancing(admin.list_rebalancing().await) });
         }
-        let standing = self.tail.state.standing();
-        if !standing.is_empty() && self.due(&Call::Held, Duration::ZERO) {
+        self.ask_held();
+    }
+
+    /// Asks whether partitions that do not move are held by an open transaction.
+    fn ask_held(&mut self) {
+        let doubtful = self.tail.state.in_doubt();
+        if !doubtful.is_empty() && self.due(&Call::Held, HELD_EVERY) {
             let admin = Arc::clone(&self.admin);
-            self.ask(Call::Held, async move { Answer::Held(held(&admin, &standing).await) });
+            self.ask(Call::Held, async move { Answer::Held(ends(&admin, &doubtful).await) });
+        }
+    }
+
+    /// Which assignor KIP-848 groups have whose members ask for none is in no record: one of them is described once.
+    pub(super) fn ask_assignor(&mut self) {
+        if self.default_assignor.is_some() || !self.due(&Call::Assignor, ASSIGNOR_EVERY) {
+            return;
+        }
+        let wishless = self.tracked.keys().find(|group| {
+            let facts = || self.tail.state.facts(group, None);
+            self.tail.state.covers(group)
+                && self.kind_of(group) == GroupKind::Consumer
+                && facts().is_some_and(|(description, _)| description.assignor.is_none())
+        });
+        if let Some(group) = wishless.cloned() {
+            let admin = Arc::clone(&self.admin);
+            self.ask(Call::Assignor, async move {
+                let answer = admin.describe_group(&group).await;
+                Answer::Assignor(group, answer.map(Box::new))
+            });
+        }
+    }
+
+    pub(super) fn take_assignor(&mut self, group: &Name, answer: Result<Box<(Protocol, Description)>, CallError>) {
+        let told = answer.ok().and_then(|answer| answer.1.assignor);
+        // Members that came meanwhile may ask for one.
+        let facts = self.tail.state.facts(group, None);
+        let wishless = facts.is_some_and(|(description, _)| description.assignor.is_none());
+        if let Some(assignor) = told.filter(|_| wishless) {
+            self.default_assignor = Some(assignor);
+            self.tail.state.mark_all();
         }
     }
 
@@ -160,7 +201,7 @@ impl Poller {
             Ok(None) => {
                 match log {
                     Log::Groups => self.tail.missing = true,
-                    Log::Shares => self.tail.shares_refused = true,
+                    Log::Shares => self.tail.shares_missing = true,
                 }
                 return;
             }
@@ -181,6 +222,8 @@ impl Poller {
                     self.tail.state.names = names;
                     (self.tail.refused, self.tail.missing) = (None, false);
                     self.set_log_leaders();
+                } else {
+                    (self.tail.shares_refused, self.tail.shares_missing) = (false, false);
                 }
                 *self.tail.reading(log) = Some(reading);
             }
@@ -210,10 +253,10 @@ impl Poller {
     pub fn take_log(&mut self, log: Log, message: Option<Message>) {
         match message {
             Some(Message::Failed(error)) => {
-                *self.tail.reading(log) = None;
+                self.log_ended(log);
                 self.log_refused(log, error);
             }
-            None => *self.tail.reading(log) = None,
+            None => self.log_ended(log),
             Some(message) => {
                 let offsets = &self.known.offsets;
                 let end = |topic: &Name, partition: i32| Some(offsets.get(topic)?.end.as_ref()?.get(partition)?.0);
@@ -221,7 +264,15 @@ impl Poller {
                     Log::Groups => self.tail.state.take(message, &end),
                     Log::Shares => self.tail.state.take_share(message),
                 }
+                self.ask_held();
             }
+        }
+    }
+
+    fn log_ended(&mut self, log: Log) {
+        *self.tail.reading(log) = None;
+        if log == Log::Groups {
+            self.tail.state.stop();
         }
     }
 
@@ -229,24 +280,34 @@ impl Poller {
     /// what they committed, too; that is for a poll, which reads the log ends afterwards, so that no commit is ever
     /// ahead of an end that was read before it.
     pub fn tell_log(&mut self, commits: bool) {
-        if self.tail.groups.is_none() {
-            return;
-        }
         let dirty = self.tail.state.take_dirty(commits);
-        if dirty.iter().any(|group| !self.tracked.contains_key(group)) {
+        let gone = |group: &&Name| self.tail.state.gap(group).is_none() && !self.tail.state.knows(group);
+        let gone: Vec<&Name> = dirty.iter().filter(gone).filter(|group| self.tracked.contains_key(*group)).collect();
+        for group in &gone {
+            self.listed.remove(*group);
+            self.unlisted.remove(*group);
+        }
+        if !gone.is_empty() || dirty.iter().any(|group| !self.tracked.contains_key(group)) {
             self.track();
         }
         let share_partitions = self.tail.shares.as_ref().map_or(0, |reading| reading.plan.from.len());
         for group in dirty {
-            if !self.tracked.contains_key(&group) || !self.tail.state.covers(&group) {
+            if !self.tracked.contains_key(&group) {
                 continue;
+            }
+            if !self.tail.state.covers(&group) {
+                self.mark_gap(&group);
+                continue;
+            }
+            for what in ["state and members", "commits", "commits of some partitions"] {
+                self.problems.cleared(Scope::Group(group.clone()), what);
             }
             let facts = self.tail.state.facts(&group, self.listed_state(&group));
             let Some((mut description, mut committed)) = facts else { continue };
             leave_out(&mut description, &self.selection);
             committed.topics.retain(|topic, _| self.selection.topic(topic));
             if description.assignor.is_none() && self.kind_of(&group) == GroupKind::Consumer {
-                description.assignor = self.assignors.get(&group).cloned();
+                description.assignor = self.default_assignor.clone().or_else(|| self.assignors.get(&group).cloned());
             }
             let (kind, now) = (self.kind_of(&group), self.clock.now());
             let share = self.tail.state.share(&group, share_partitions, now);
@@ -271,6 +332,22 @@ impl Poller {
             if let Some(tracked) = self.tracked.get_mut(&group) {
                 tracked.seen = true;
             }
+        }
+    }
+
+    /// What the log told of a group is not what is true now: the facts stay, marked, until an admin call tells better.
+    fn mark_gap(&mut self, group: &Name) {
+        let Some(gap) = self.tail.state.gap(group) else { return };
+        let told = [&self.news, &self.known].map(|facts| facts.groups.get(group)?.description.as_ref());
+        let Some(told) = told.into_iter().flatten().next() else { return };
+        // Without a reader there is no gap in what it says.
+        let marks = told.evidence == Evidence::Log || self.tail.groups.is_some();
+        if marks && told.log_gap != Some(gap) {
+            let marked = Description { log_gap: Some(gap), ..told.clone() };
+            let kind = self.kind_of(group);
+            let news = self.news.groups.entry(group.clone()).or_default();
+            news.kind = kind;
+            news.description = Some(marked);
         }
     }
 
@@ -343,68 +420,20 @@ fn what_is_missing(log: Log) -> &'static str {
     }
 }
 
-/// Where to begin; `None` while there is no such topic.
-async fn find_start(
-    admin: &Admin,
-    client: Client,
-    log: Log,
-    history: History,
-    topics: Vec<Name>,
-) -> Result<Option<LogStart>, CallError> {
-    let topic = Name::new(log.topic());
-    let mut asked = topics;
-    asked.retain(|name| *name != topic);
-    asked.push(topic.clone());
-    let answers = admin.describe_topics(&asked).await?;
-    let count = match answers.get(&topic) {
-        Some(TopicAnswer::Described(described)) => described.partitions.len(),
-        Some(TopicAnswer::Gone) | None => return Ok(None),
-        Some(TopicAnswer::Denied) => return Err(CallError::Code { code: 29, text: topic }),
-        Some(TopicAnswer::Failed(error)) => return Err(error.clone()),
-    };
-    let ids = answers.iter().filter_map(|(name, answer)| match answer {
-        TopicAnswer::Described(described) => Some((described.id?, name.clone())),
-        _ => None,
-    });
-    let ids = ids.collect();
-    let partitions: Vec<(Name, i32)> = (0..count as i32).map(|partition| (topic.clone(), partition)).collect();
-    let starts = offsets(admin, &partitions, Spec::Earliest).await?;
-    let ends = offsets(admin, &partitions, Spec::Latest).await?;
-    let bounds: BTreeMap<i32, (i64, i64)> = starts
-        .into_iter()
-        .filter_map(|(partition, start)| Some((partition, (start, *ends.get(&partition)?))))
-        .collect();
-    if bounds.len() < count {
-        return Err(CallError::Timeout);
-    }
-    let since = match start::needs_times(&bounds, history) {
-        None => BTreeMap::new(),
-        Some(back) => {
-            let now = super::super::wall_now();
-            let since = Wall(now.0 - i64::try_from(back.as_millis()).unwrap_or(i64::MAX));
-            let (numbers, timeout) = (bounds.keys().copied().collect::<Vec<_>>(), admin.timeout());
-            let find = move || client.offsets_since(log.topic(), &numbers, since, timeout);
-            tokio::task::spawn_blocking(find).await.map_err(|_| CallError::Timeout)??
-        }
-    };
-    Ok(Some(LogStart { plan: start::plan(&bounds, history, &since), ids }))
-}
-
-async fn offsets(admin: &Admin, partitions: &[(Name, i32)], spec: Spec) -> Result<BTreeMap<i32, i64>, CallError> {
-    let answer = admin.list_offsets(partitions, spec, Isolation::ReadUncommitted).await?;
-    answer.into_iter().map(|((_, partition), offset)| Ok((partition, offset?))).collect()
-}
-
-/// Whether the last stable offset of each partition is behind its high watermark. Unknown ones are left out.
-async fn held(admin: &Admin, partitions: &[i32]) -> BTreeMap<i32, bool> {
+/// Last stable offset and high watermark of partitions. Unknown ones are left out.
+async fn ends(admin: &Admin, partitions: &[i32]) -> BTreeMap<i32, (i64, i64)> {
     let named: Vec<(Name, i32)> =
         partitions.iter().map(|partition| (Name::new(Log::Groups.topic()), *partition)).collect();
-    let ask = |isolation| admin.list_offsets(&named, Spec::Latest, isolation);
-    let mut answers = join_all([ask(Isolation::ReadCommitted), ask(Isolation::ReadUncommitted)]).await.into_iter();
-    let (Some(Ok(stable)), Some(Ok(high))) = (answers.next(), answers.next()) else { return BTreeMap::new() };
-    let compare = |((topic, partition), stable): ((Name, i32), Result<i64, CallError>)| {
-        let high = high.get(&(topic, partition))?.as_ref().ok()?;
-        Some((partition, stable.ok()? < *high))
+    // The stable one first: that it has reached the other is certain only if the other was read later.
+    let Ok(stable) = admin.list_offsets(&named, Spec::Latest, Isolation::ReadCommitted).await else {
+        return BTreeMap::new();
     };
-    stable.into_iter().filter_map(compare).collect()
+    let Ok(high) = admin.list_offsets(&named, Spec::Latest, Isolation::ReadUncommitted).await else {
+        return BTreeMap::new();
+    };
+    let both = |((topic, partition), stable): ((Name, i32), Result<i64, CallError>)| {
+        let high = high.get(&(topic, partition))?.as_ref().ok()?;
+        Some((partition, (stable.ok()?, *high)))
+    };
+    stable.into_iter().filter_map(both).collect()
 }

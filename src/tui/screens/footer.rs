@@ -38,6 +38,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
         (None, Screen::Groups) => Place::Groups,
         (None, Screen::Group(_)) => Place::Group,
         (None, Screen::Problems) => Place::Problems,
+        (None, Screen::Rebalances(_)) => Place::Rebalances,
+        (None, Screen::Events) => Place::Events,
     };
     let muted = canvas.look.style(Role::Muted);
     let mut x = area.x;

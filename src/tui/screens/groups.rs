@@ -12,6 +12,7 @@ use crate::tui::canvas::Canvas;
 use crate::tui::figures::{count, drain, ratio};
 use crate::tui::look::Look;
 use crate::tui::order::GroupColumn;
+use crate::tui::past_words;
 use crate::tui::standing::{self, Severity, WORD, Would};
 use crate::tui::state::{Freshness, State};
 use crate::tui::theme::Role;
@@ -30,6 +31,7 @@ enum Cell {
     Lag,
     Trend,
     Besides,
+    Rebalances,
     Drains,
     Skew,
     Assignor,
@@ -72,7 +74,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     }
     canvas.rule(places.rule);
     if let Some(group) = state.selected_group() {
-        let sentence = standing::sentence(group, fresh, canvas.look);
+        let sentence = standing::sentence(group, fresh, state.wall(), canvas.look);
         let sentence = match metadata::news(state, group) {
             Some(news) => format!("{news} {sentence}"),
             None => sentence,
@@ -103,6 +105,7 @@ fn columns(state: &State, width: u16) -> Vec<Fitted<Cell>> {
     let name = u16::try_from(name).unwrap_or(NAME).clamp(5, NAME);
     let longest = |of: &dyn Fn(&GroupView) -> usize| visible().map(|group| of(group)).max().unwrap_or(0) as u16;
     let besides = longest(&|group| standing::besides(&group.totals).len());
+    let rebalances = longest(&|group| text::width(&past_words::per_hour(group, &state.look))).clamp(7, 12);
     let would = longest(&|group| standing::would(group).map_or(1, |would| would.words(usize::MAX).len()));
     // Below, the sentence has the words.
     let would_min = if width < FULL { 11 } else { would.saturating_sub(LARGEST).clamp(15, 24) };
@@ -115,8 +118,12 @@ fn columns(state: &State, width: u16) -> Vec<Fitted<Cell>> {
         Column { right: true, sorted: sort.mark(GroupColumn::Lag), ..column(Cell::Lag, "LAG", 6, 6) },
         column(Cell::Trend, "TREND", TREND, TREND),
         Column { sorted: sort.mark(GroupColumn::Members), ..column(Cell::Members, "MEMBERS", 9, 11) },
-        Column { sorted: sort.mark(GroupColumn::State), ..column(Cell::State, "STATE", 11, 11) },
+        Column {
+            sorted: sort.mark(GroupColumn::Rebalances),
+            ..column(Cell::Rebalances, "REBAL/h", rebalances, rebalances)
+        },
         Column { right: true, ..column(Cell::Drains, "DRAINS", 7, 7) },
+        Column { sorted: sort.mark(GroupColumn::State), ..column(Cell::State, "STATE", 11, 11) },
         Column {
             sorted: sort.mark(GroupColumn::Gain),
             ..column(Cell::Would, state.view.assignor.would(), would_min, would.max(if unread { 32 } else { 18 }))
@@ -168,6 +175,14 @@ fn content(look: &Look, group: &GroupView, id: Cell, width: u16, fresh: bool) ->
         Cell::Besides => {
             let besides = standing::besides(&group.totals);
             cell(text::head(&besides, room, look.glyphs().ellipsis).into_owned(), look.style(Role::Accent))
+        }
+        Cell::Rebalances => {
+            let style = match group.rebalances.frequency.storm {
+                true => look.style(Role::Warn),
+                false if group.rebalances.frequency.per_hour == 0 => muted,
+                false => plain,
+            };
+            cell(past_words::per_hour(group, look), style)
         }
         Cell::Drains => drains(look, group),
         Cell::Skew => cell(ratio(group.skew()), plain),

@@ -1,14 +1,17 @@
 //! The screens: each draws the state and changes nothing.
 
+mod events;
 mod footer;
 mod group;
 mod groups;
 mod header;
+mod judged;
 pub mod metadata;
 mod page;
 mod partitions;
 mod plans;
 mod problems;
+mod rebalances;
 
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
@@ -35,6 +38,8 @@ pub fn draw(state: &State, buffer: &mut Buffer) {
         (None, Screen::Groups) => groups::draw(canvas, places.body, state),
         (None, Screen::Group(id)) => group::draw(canvas, places.body, state, id),
         (None, Screen::Problems) => problems::draw(canvas, places.body, state),
+        (None, Screen::Rebalances(id)) => rebalances::draw(canvas, places.body, state, id),
+        (None, Screen::Events) => events::draw(canvas, places.body, state),
     }
     footer::draw(canvas, places.footer, state);
 }

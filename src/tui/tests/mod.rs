@@ -1,6 +1,7 @@
 //! Screens as text, and the styles of what matters.
 
 mod keys;
+mod past;
 
 use std::time::Duration;
 

@@ -36,6 +36,14 @@ pub fn spark(values: &[u64], width: usize, glyphs: &Glyphs) -> String {
     line
 }
 
+/// Counts over time, one to a cell, the newest at the right: what is more than 0 is never as low as 0.
+pub fn strip(counts: &[u32], width: usize, glyphs: &Glyphs) -> String {
+    let shown = counts.get(counts.len().saturating_sub(width)..).unwrap_or_default();
+    let most = shown.iter().copied().max().unwrap_or(0).max(1);
+    let level = |count: u32| if count == 0 { 0 } else { (count as usize * 7).div_ceil(most as usize) };
+    shown.iter().map(|count| glyphs.spark[level(*count).min(7)]).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,6 +70,15 @@ mod tests {
         let glyphs = glyphs(Charset::Ascii);
         assert_eq!(bar(1, 1_000_000, 4, glyphs), "#");
         assert_eq!(bar(50, 100, 4, glyphs), "##");
+    }
+
+    #[test]
+    fn strips_count_from_zero() {
+        let glyphs = glyphs(Charset::Unicode);
+        assert_eq!(strip(&[0, 1, 100, 50], 10, glyphs), "▁▂█▅");
+        assert_eq!(strip(&[3, 0, 1], 2, glyphs), "▁█");
+        assert_eq!(strip(&[0, 0], 2, glyphs), "▁▁");
+        assert_eq!(strip(&[], 2, glyphs), "");
     }
 
     #[test]
