@@ -1,9 +1,10 @@
 //! What the topic hash costs, and what KIP-1101's strategies cost side by side.
 //!
 //! `cargo bench --bench metadata_hash` measures the hash with criterion;
-//! `cargo bench --bench metadata_hash -- --table` prints the tables of docs/metadata-hash.md.
+//! `cargo bench --bench metadata_hash -- --table` prints the tables of docs/metadata-hash.md, `-- --watch` what the watch
+//! of the dashboard holds and takes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::io::Write as _;
@@ -11,7 +12,11 @@ use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 use lagtop::metadata::{TopicHashes, TopicInput, group_hash, topic_hash};
-use lagtop::model::Name;
+use lagtop::model::{
+    At, Broker, Cluster, Description, Evidence, Group, GroupKind, Member, Name, Partition, Presence, Snapshot,
+    TopicPartitions,
+};
+use lagtop::monitor::metadata::{Look, Watch};
 use uuid::Uuid;
 
 fn main() -> std::io::Result<()> {
@@ -20,6 +25,9 @@ fn main() -> std::io::Result<()> {
         && flag == "--memory"
     {
         return write!(std::io::stdout(), "{}", memory_here(case, strategy));
+    }
+    if args.iter().any(|arg| arg == "--watch") {
+        return write!(std::io::stdout(), "{}", watch());
     }
     if args.iter().any(|arg| arg == "--table") {
         return write!(std::io::stdout(), "{}", tables()?);
@@ -250,6 +258,89 @@ fn memory_here(case: &str, strategy: &str) -> String {
     let grown = resident().saturating_sub(before);
     black_box(all);
     bytes(grown / copies)
+}
+
+/// A KIP-848 group of 500 members with racks on one topic of 2,000 partitions, as the log tells of it.
+fn facts() -> Snapshot {
+    let orders = Name::new("orders");
+    let broker = |id: i32| (id, Broker { rack: Some(Name::new(format!("eu-west-1{id}"))), ..Broker::default() });
+    let partition = |number: i32| {
+        let replicas: Vec<i32> = (0..3).map(|replica| (number + replica) % 3 + 1).collect();
+        Partition { leader: replicas.first().copied(), isr: replicas.clone(), replicas }
+    };
+    let topic = lagtop::model::Topic {
+        presence: Presence::Present,
+        id: Some(Uuid::from_u128(7)),
+        partitions: (0..2_000).map(partition).collect(),
+        ..lagtop::model::Topic::default()
+    };
+    let member = |number: i32| Member {
+        id: Name::new(format!("consumer-{number:03}-0123456789abcdef")),
+        rack: Some(Name::new(format!("eu-west-1{}", number % 3 + 1))),
+        subscription: Some(vec![orders.clone()]),
+        assignment: Some(TopicPartitions::from([(orders.clone(), (4 * number..4 * number + 4).collect())])),
+        ..Member::default()
+    };
+    let description = Description {
+        evidence: Evidence::Log,
+        epoch: Some(1),
+        stored_hash: Some(1),
+        members: (0..500).map(member).collect(),
+        ..Description::default()
+    };
+    let group = Group {
+        kind: GroupKind::Consumer,
+        description: Some(description),
+        described_at: Some(At(0)),
+        ..Group::default()
+    };
+    Snapshot {
+        cluster: Some(Cluster { brokers: (1..=3).map(broker).collect(), ..Cluster::default() }),
+        topics: BTreeMap::from([(orders, topic)]),
+        groups: BTreeMap::from([(Name::new("g"), group)]),
+        ..Snapshot::default()
+    }
+}
+
+/// What the dashboard's watch holds and how long a look takes: 500 members, 2,000 partitions, 3 racks.
+fn watch() -> String {
+    let mut facts = facts();
+    let (groups, nothing) = (facts.groups.keys().cloned().collect(), BTreeSet::new());
+    let all = Look { at: At(0), wall: None, topics: None, groups: &groups };
+    let quiet = Look { topics: Some(&nothing), groups: &nothing, ..all };
+    let looked = |facts: &Snapshot| {
+        let mut watch = Watch::default();
+        watch.look(facts, all);
+        watch
+    };
+    // The first leaves freed memory behind that the others use.
+    drop(looked(&facts));
+    let before = resident();
+    let copies: Vec<Watch> = (0..50).map(|_| looked(&facts)).collect();
+    let memory = resident().saturating_sub(before) / copies.len();
+    let first = median(|| _ = black_box(looked(&facts)));
+    let mut watch = looked(&facts);
+    let full = median(|| _ = black_box(watch.look(&facts, all)));
+    let partial = median(|| _ = black_box(watch.look(&facts, quiet)));
+    let mut more = false;
+    let change = median(|| {
+        more = !more;
+        if let Some(topic) = facts.topics.values_mut().next() {
+            let extra = topic.partitions[0].clone();
+            topic.partitions.truncate(2_000);
+            topic.partitions.extend(more.then_some(extra));
+        }
+        black_box(watch.look(&facts, all));
+    });
+    format!(
+        "| memory | first look | full snapshot, nothing changed | partial snapshot without news | one partition added |\n\
+         | --- | --- | --- | --- | --- |\n| {} | {} | {} | {} | {} |\n",
+        bytes(memory),
+        micros(first),
+        micros(full),
+        micros(partial),
+        micros(change),
+    )
 }
 
 /// Bytes of memory that this process has resident (Linux).

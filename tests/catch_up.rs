@@ -1,7 +1,7 @@
 //! How fast the coordinator log is caught up with: fills `__consumer_offsets` with a million commits and reads it, with
 //! every group selected and with none of them. `cargo test --release --test catch_up`. Not a test: `cargo test` alone
 //! does not run it.
-#![allow(clippy::print_stdout, clippy::cast_precision_loss)]
+#![allow(clippy::print_stdout, clippy::expect_used)]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! Groups of every kind as the coordinator log tells them: equal to what the Java admin client and Apache's tools say,
 //! every change an event at its place of the log, and the same history for a collector that is started afterwards.
+#![allow(clippy::expect_used, clippy::panic, clippy::unnecessary_wraps)]
 
 mod support;
 
@@ -127,7 +128,9 @@ fn a_kip_848_group_through_its_life() {
     kafka.create_partitions("cl.new.a", 6);
     kafka.wait_stable(&spec, 3);
     agree(kafka, &frames, id);
-    members.iter().for_each(|member| member.subscribe(&["cl.new.a", "cl.new.b"]));
+    for member in &members {
+        member.subscribe(&["cl.new.a", "cl.new.b"]);
+    }
     let both = spec.clone().topics(&["cl.new.a", "cl.new.b"]);
     kafka.wait_stable(&both, 3);
     let (ours, _) = agree(kafka, &frames, id);

@@ -116,7 +116,10 @@ fn a_classic_group() {
         let held = plan("p.classic", &["--max-moves", &most]);
         sound(&held);
         assert!(held["plan"]["moves"].as_u64() <= point["moves"].as_u64(), "{held:#}");
-        assert!(held["plan"]["largest_lag"].as_f64() <= point["largest_lag"].as_f64().map(|lag| lag * 1.01), "{held:#}");
+        assert!(
+            held["plan"]["largest_lag"].as_f64() <= point["largest_lag"].as_f64().map(|lag| lag * 1.01),
+            "{held:#}"
+        );
         replayed(&held, &["--max-moves", &most]);
     }
     // The setting that comes nearest is one of this protocol.
@@ -134,7 +137,10 @@ fn a_kip_848_group_with_other_members() {
         rows(&report["plan"]["members"]).iter().filter(|member| member["presence"] == what).count()
     };
     assert_eq!((presence(&fewer, "stays"), presence(&fewer, "leaves")), (2, 1));
-    assert_eq!((&fewer["way"]["property"], &fewer["way"]["value"]), (&json!("group.remote.assignor"), &json!("uniform")));
+    assert_eq!(
+        (&fewer["way"]["property"], &fewer["way"]["value"]),
+        (&json!("group.remote.assignor"), &json!("uniform"))
+    );
     assert_eq!((&fewer["way"]["exact"], &fewer["plan"]["hash_order"]), (&json!(true), &json!(true)));
     let more = plan("p.next", &["--members", "+2", "--partitions", "p.next=12"]);
     sound(&more);
@@ -165,7 +171,11 @@ fn what_cannot_be_planned_is_said() {
     said(&["--demo", "-g", "billing", "--members", "2"], 2, "+2");
     said(&["--demo", "-g", "billing", "--assignor", "best"], 2, "lag-balanced");
     said(&["--demo", "-g", "billing", "--observe", "0s", "--without", "nobody"], 2, "its members are pay-1-");
-    said(&["--demo", "-g", "billing", "--observe", "0s", "--max-moves", "1", "--assignor", "sticky"], 2, "lag-balanced");
+    said(
+        &["--demo", "-g", "billing", "--observe", "0s", "--max-moves", "1", "--assignor", "sticky"],
+        2,
+        "lag-balanced",
+    );
     said(&["--demo", "-g", "reports", "--observe", "0s"], 1, "no members");
 }
 

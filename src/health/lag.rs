@@ -87,6 +87,14 @@ impl PartitionLag {
         }
     }
 
+    /// The figure of its state: lag, or a share group's backlog.
+    pub fn records(&self) -> Option<u64> {
+        match self {
+            Self::Backlog(backlog) => Some(*backlog),
+            _ => self.readable(),
+        }
+    }
+
     /// The state's name, as screens and JSON call it.
     pub fn name(&self) -> &'static str {
         match self {

@@ -109,7 +109,7 @@ impl fmt::Display for BrokerChange {
             Self::Stopped { rack } => {
                 write!(
                     f,
-                    "stopped, {} as last seen; if it is unregistered, the hash changes",
+                    "stopped, {} as last seen; if it is unregistered, the hash changes with a topic's next change",
                     rack_words(rack.as_ref())
                 )
             }

@@ -10,7 +10,7 @@ use super::{Memory, PastEnd, Preferences, freshness, rates};
 use crate::health::{IdleReason, LagTotals, MemberForecast, PartitionFacts, PartitionLag};
 use crate::model::{
     At, Column, Description, Group, GroupKind, GroupState, Member, Name, Presence, Problem, Scope, SharePartition,
-    Snapshot,
+    Snapshot, TopicPartitions,
 };
 
 /// Points of a group's trend that a screen can use.
@@ -47,6 +47,7 @@ pub fn build(
         epoch: description.epoch.filter(|epoch| *epoch >= 0),
         assignment_epoch: description.assignment_epoch,
         stored_hash: description.stored_hash,
+        topology_epoch: description.topology_epoch,
         log_gap: description.log_gap,
         described_at: group.described_at,
         commits_at: group.commits_at,
@@ -209,6 +210,7 @@ fn partitions(
                 start: known.start,
                 end: known.end.map(|(end, _)| end),
                 lag: PartitionLag::of(&known, now, fresh),
+                share: known.share,
                 owner: None,
                 planned: None,
                 rates: PartitionRates::default(),
@@ -243,19 +245,15 @@ fn still_past_end(facts: &PartitionFacts, before: Option<&PastEnd>) -> Option<Pa
 fn members(description: &Description, partitions: &mut [PartitionView]) -> Vec<MemberView> {
     let member = |(place, member): (usize, &Member)| {
         let held = member.assignment.as_ref().map(|topics| {
-            let held = topics.iter().flat_map(|(topic, numbers)| numbers.iter().map(move |number| (topic, *number)));
-            let mut places: Vec<usize> = held
-                .filter_map(|(topic, number)| {
-                    let key = |partition: &PartitionView| (partition.topic.clone(), partition.partition);
-                    partitions.binary_search_by_key(&(topic.clone(), number), key).ok()
-                })
-                .collect();
-            places.sort_unstable();
+            let places = places(topics, partitions);
             for held in &places {
                 partitions[*held].owner = Some(place);
             }
             places
         });
+        let target = member.target.as_ref().filter(|_| held.is_some());
+        let mut awaits = target.map(|target| places(target, partitions)).unwrap_or_default();
+        awaits.retain(|place| !held.iter().flatten().any(|held| held == place));
         let totals = held.iter().flatten().map(|held| &partitions[*held].lag).collect();
         MemberView {
             id: member.id.clone(),
@@ -269,6 +267,7 @@ fn members(description: &Description, partitions: &mut [PartitionView]) -> Vec<M
             totals,
             idle: None,
             reconciling: reconciling(member),
+            awaits,
             rates: Rates::default(),
             capacity: None,
             drain: MemberForecast::default(),
@@ -276,6 +275,17 @@ fn members(description: &Description, partitions: &mut [PartitionView]) -> Vec<M
         }
     };
     description.members.iter().enumerate().map(member).collect()
+}
+
+/// Where those partitions are among the group's.
+fn places(topics: &TopicPartitions, partitions: &[PartitionView]) -> Vec<usize> {
+    let all = topics.iter().flat_map(|(topic, numbers)| numbers.iter().map(move |number| (topic, *number)));
+    let place = |(topic, number): (&Name, i32)| {
+        partitions.binary_search_by(|known| (&known.topic, known.partition).cmp(&(topic, number))).ok()
+    };
+    let mut places: Vec<usize> = all.filter_map(place).collect();
+    places.sort_unstable();
+    places
 }
 
 fn problems(id: &Name, partitions: &[PartitionView], facts: &Snapshot) -> Vec<Problem> {

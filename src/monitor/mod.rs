@@ -127,7 +127,7 @@ impl Monitor {
                 let wall = self.view.wall(at);
                 let (partition, offset) = body.log;
                 if self.history.positions().get(&partition).is_none_or(|newest| *newest < offset) {
-                    self.watch.event(&body, at);
+                    self.watch.event(&body, at, wall);
                 }
                 self.history.event(&body, Seen { at, wall });
             }

@@ -9,7 +9,8 @@ use crate::assign::metrics::Metrics;
 use crate::health::rebalances::Happening;
 use crate::health::{Direction, IdleReason, LagTotals, MemberForecast, PartitionLag, Rate};
 use crate::model::{
-    At, Evidence, GroupKind, GroupState, Listing, LogGap, LogProgress, MemberLog, Name, Problem, Progress, Wall,
+    At, Evidence, GroupKind, GroupState, Listing, LogGap, LogProgress, MemberLog, Name, Problem, Progress,
+    SharePartition, Wall,
 };
 
 pub use super::metadata::view::{
@@ -93,6 +94,8 @@ pub struct GroupView {
     pub assignment_epoch: Option<i32>,
     /// The group hash (KIP-1101) that the coordinator stored.
     pub stored_hash: Option<i64>,
+    /// Streams: epoch of the topology.
+    pub topology_epoch: Option<i32>,
     /// Why the log does not tell of this group now, although it is read.
     pub log_gap: Option<LogGap>,
     pub rebalances: RebalanceView,
@@ -170,6 +173,9 @@ pub struct MemberView {
     pub idle: Option<IdleReason>,
     /// KIP-848: it holds something else than its target.
     pub reconciling: bool,
+    /// Places in [`GroupView::partitions`] of what its target has and it does not hold: their owners have not given them
+    /// up yet, or it has not taken them.
+    pub awaits: Vec<usize>,
     /// Over what it holds.
     pub rates: Rates,
     /// The most that it was seen to do with a backlog, in records per second.
@@ -195,6 +201,8 @@ pub struct PartitionView {
     pub start: Option<i64>,
     pub end: Option<i64>,
     pub lag: PartitionLag,
+    /// Of a share group: how far it has read.
+    pub share: Option<SharePartition>,
     /// Place in [`GroupView::members`].
     pub owner: Option<usize>,
     /// Owner under the plan: place in [`PlanView::members`].

@@ -1,12 +1,14 @@
 //! What a detail page says about a group, a member, a partition or a problem: entries of a key and a value, full
 //! names and full figures.
 
+use super::detail_log;
 use super::detail_past;
 use super::figures::{duration, rate as rate_words, ratio, variation};
 use super::look::Look;
 use super::members;
 use super::page::Entry;
 use super::past;
+use super::past_words;
 use super::standing::{self, lag_words, plural};
 use super::state::{Page, State};
 use crate::assign::metrics::Metrics;
@@ -73,6 +75,7 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
         Entry::new("assignor", or_unknown(group.assignor.as_ref())),
         Entry::new("coordinator", coordinator),
         Entry::new("known from", evidence),
+        Entry::new("past known", past_words::since(&group.rebalances, state.wall())),
         Entry::new("members read", age(state, state.view.described_at(group))),
         Entry::new("commits read", age(state, state.view.commits_at(group))),
         Entry::new("members", format!("{}, {} idle", group.members_now(), group.idle)),
@@ -80,12 +83,17 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
     if let Some(needs) = standing::needs(&group.kind) {
         entries.push(Entry::new("to see more", needs));
     }
+    entries.extend(detail_log::of_group(state, group));
     if group.kind.reads_partitions() {
         entries.push(Entry::title("Lag"));
         let totals = &group.totals;
         let lag = if totals.has_known() { totals.lag.to_string() } else { "not known".to_owned() };
         entries.push(Entry::new("total", lag));
-        entries.push(Entry::new("partitions", format!("{} of {} known", totals.known, group.partitions.len())));
+        if totals.shared > 0 {
+            entries.push(Entry::new("backlog", format!("{} records that are not done", totals.backlog)));
+        }
+        let known = totals.known + totals.shared;
+        entries.push(Entry::new("partitions", format!("{known} of {} known", group.partitions.len())));
         let others = totals.exceptions();
         entries.extend(others.into_iter().map(|(state, count)| Entry::new(state, plural(count, "partition"))));
         if totals.lost > 0 {
@@ -180,6 +188,7 @@ fn of_member(state: &State, group: &GroupView, place: usize, look: &Look) -> Vec
     if member.reconciling {
         entries.push(Entry::new("reconciling", "it holds something else than its target"));
     }
+    entries.extend(detail_log::of_member(group, member));
     if let Some(reason) = member.idle {
         entries.push(Entry::new("idle", reason.to_string()));
     }
@@ -216,10 +225,11 @@ fn held(state: &State, group: &GroupView, member: &MemberView, look: &Look) -> V
     let Some(places) = &member.partitions else {
         return vec![Entry::new("partitions", "not known")];
     };
-    let mut entries = vec![
-        Entry::new("partitions", places.len().to_string()),
-        Entry::new("lag", format!("{} {}", member.totals.lag, standing::besides(&member.totals))),
-    ];
+    let mut entries = vec![Entry::new("partitions", places.len().to_string())];
+    // Of a share group, a partition may be several members': none of its backlog is one member's.
+    if group.kind != GroupKind::Share {
+        entries.push(Entry::new("lag", format!("{} {}", member.totals.lag, standing::besides(&member.totals))));
+    }
     entries.extend(of_rates(member.rates));
     let capacity = member.capacity.map_or_else(
         || "never seen with a backlog".to_owned(),
@@ -237,7 +247,7 @@ fn held(state: &State, group: &GroupView, member: &MemberView, look: &Look) -> V
 /// Lag and, if it is not simply known, its state.
 fn figure(state: &State, partition: &PartitionView) -> String {
     let words = lag_words(&partition.lag, state.view.now);
-    match partition.lag.readable() {
+    match partition.lag.records() {
         Some(lag) if words == "known" => lag.to_string(),
         Some(lag) => format!("{lag} ({words})"),
         None => words,
@@ -256,7 +266,12 @@ fn of_partition(state: &State, group: &GroupView, partition: &PartitionView) -> 
         Entry::new("partition", partition.partition.to_string()),
         Entry::new("group", group.id.to_string()),
         Entry::new("log start", offset(partition.start)),
-        Entry::new("commit", partition.commit.map_or_else(|| "none".to_owned(), |commit| commit.to_string())),
+        match partition.share {
+            Some(share) => Entry::new("share start", offset(share.start)),
+            None => {
+                Entry::new("commit", partition.commit.map_or_else(|| "none".to_owned(), |commit| commit.to_string()))
+            }
+        },
         Entry::new("log end", offset(partition.end)),
         Entry::new("lag", figure(state, partition)),
     ];

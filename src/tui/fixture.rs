@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::frame::{Frame, Hello, Stamped};
 use crate::model::{
-    At, Broker, Cluster, Column, Commit, Commits, Description, Group, GroupKind, GroupState, Listing, Member, Name,
-    Partition, Presence, Problem, Progress, Scope, Snapshot, Topic, TopicOffsets, TopicPartitions, Wall,
+    At, Broker, Cluster, Column, Commit, Commits, Description, Evidence, Group, GroupKind, GroupState, Listing, Member,
+    Name, Partition, Presence, Problem, Progress, Scope, Snapshot, Topic, TopicOffsets, TopicPartitions, Wall,
 };
 use crate::monitor::Monitor;
 use crate::monitor::view::View;
@@ -220,3 +220,52 @@ fn description(state: GroupState, assignor: &str, members: Vec<Member>) -> Descr
     let assignor = (!assignor.is_empty()).then(|| Name::new(assignor));
     Description { state, assignor, coordinator: Some(2), members, ..Description::default() }
 }
+
+/// The view after topics, racks and brokers changed under groups of every kind, some with the coordinator log.
+pub fn metadata_view() -> View {
+    let mut monitor = Monitor::default();
+    monitor.fold(hello());
+    for step in 0..6 {
+        monitor.fold(changed(step));
+    }
+    monitor.view()
+}
+
+/// A step of the changes: partitions, an epoch, a stopped broker, a leader, a rack.
+fn changed(step: u64) -> Frame {
+    let Frame::Full(Stamped { at, mut body }) = full(step) else { return full(step) };
+    let cluster = body.cluster.get_or_insert_default();
+    for (id, rack) in [(1, "eu-1a"), (2, "eu-1b"), (3, "eu-1c")] {
+        let rack = Some(Name::new(if id == 2 && step >= 5 { "eu-1a" } else { rack }));
+        cluster.brokers.entry(id).and_modify(|broker| broker.rack = rack);
+    }
+    if step >= 3 {
+        cluster.brokers.remove(&3);
+    }
+    for (number, topic) in (1u128..).zip(body.topics.values_mut()) {
+        topic.id = Some(uuid::Uuid::from_u128(number << 96 | number * 0x0123_4567_89ab_cdef));
+        for (place, partition) in topic.partitions.iter_mut().enumerate() {
+            partition.replicas = vec![1 + place as i32 % 3, 1 + (place as i32 + 1) % 3];
+            partition.leader = partition.replicas.iter().copied().find(|id| *id != 3 || step < 3);
+        }
+        if step == 0 && topic.partitions.len() == 3 {
+            topic.partitions.truncate(2);
+        }
+    }
+    if let Some(group) = body.groups.get_mut("orders-enrich")
+        && let Some(description) = &mut group.description
+    {
+        description.evidence = Evidence::Log;
+        for member in &mut description.members {
+            member.rack = Some(Name::new("eu-1c"));
+        }
+        // What the coordinator stored, taken from the watch itself: with the partitions, and up to the rack.
+        let stored = [OLD_HASH, OLD_HASH, NEW_HASH, NEW_HASH, NEW_HASH, NEW_HASH][step as usize];
+        (description.epoch, description.stored_hash) = (Some(if stored == OLD_HASH { 41 } else { 42 }), Some(stored));
+    }
+    Frame::Full(Stamped { at, body })
+}
+
+/// Hashes of `orders` with two and with three partitions.
+pub const OLD_HASH: i64 = -1_891_907_870_807_398_296;
+pub const NEW_HASH: i64 = -7_605_187_794_389_980_945;

@@ -8,7 +8,7 @@
 //! | `layout`, `screens`, `widgets`, `canvas` | where things go and how they are drawn; read the state, change nothing |
 //! | `list`, `order`, `filter` | which rows, in which order, and the selection |
 //! | `standing`, `members`, `figures`, `text`, `detail`, `page` | how facts are called and written |
-//! | `past`, `past_words`, `detail_past` | what happened: rows of rebalances and events, and how they are written |
+//! | `past`, `past_words`, `detail_past`, `detail_log` | what happened: rows of rebalances and events, how they are written, and what only the log tells |
 //! | `theme`, `colour`, `look`, `environment` | roles, colours, characters; what the terminal can do |
 //! | `terminal`, `run` | the only part with I/O: guard, signals, keys, output, loop |
 //!
@@ -18,6 +18,7 @@
 mod canvas;
 mod colour;
 mod detail;
+mod detail_log;
 mod detail_past;
 mod environment;
 mod figures;

@@ -179,7 +179,7 @@ pub fn partitions(group: &GroupView, sort: Sort<PartitionColumn>, filter: &Filte
     shown.sort_by(|(a, a_place), (b, b_place)| {
         let by_column = match sort.by {
             PartitionColumn::Lag => {
-                let lag = |partition: &PartitionView| partition.lag.readable();
+                let lag = |partition: &PartitionView| partition.lag.records();
                 known_first(lag(a), lag(b), |a, b| sort.apply(a.cmp(&b)))
             }
             PartitionColumn::Partition => sort.apply(a_place.cmp(b_place)),

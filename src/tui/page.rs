@@ -43,6 +43,7 @@ const LEGEND: &[(&str, &str)] = &[
     ("?", "not known: not read yet, not readable, or too old"),
     ("LAG", "records between commit and end, over the partitions where both are known; + where some are not"),
     ("REBAL/h", "rebalances this hour; >= where there may be more; STORM: too many in a short time (--storm)"),
+    ("12k*", "of a share group the backlog: records that are not done; in no sum of lags"),
     ("SKEW", "lag of the most loaded member over the mean; 1.0 is even"),
     ("WOULD", "what that assignor would move, and the most loaded member before > after"),
     ("IN/s OUT/s", "records written, and committed by the group, per second; - until 10 s and 3 commits were seen"),

@@ -150,7 +150,7 @@ pub fn counts(known: &RebalanceView, now: Option<Wall>, look: &Look) -> Vec<Stri
         vec![format!("{least}{} in 1h", frequency.per_hour), format!("{least}{} in 5min{storm}", frequency.per_5min)];
     if let Some(share) = frequency.not_stable_share {
         let percent = share * 100.0;
-        let percent = if percent > 0.0 && percent < 1.0 { format!("{percent:.1}") } else { format!("{percent:.0}") };
+        let percent = if (0.05..1.0).contains(&percent) { format!("{percent:.1}") } else { format!("{percent:.0}") };
         let least = at_least(frequency.not_stable_at_least, look);
         let whole = known.since.zip(now).is_some_and(|(since, now)| now.0.saturating_sub(since.0) >= 3_600_000);
         let span = if whole { "the hour" } else { "that time" };

@@ -83,7 +83,7 @@ pub fn of(group: &GroupView, fresh: bool) -> Standing {
         _ if totals.past_end > 0 => standing(Severity::Warn, "past end"),
         Direction::Rising if totals.lag > 0 => standing(Severity::Warn, "rising"),
         _ if nobody && totals.lag > 0 => standing(Severity::Note, "stopped"),
-        _ if !totals.has_known() && !group.partitions.is_empty() && totals.no_commit == 0 => {
+        _ if !totals.has_known() && totals.shared == 0 && !group.partitions.is_empty() && totals.no_commit == 0 => {
             standing(Severity::Unknown, if totals.stale > 0 { "stale" } else { "not known" })
         }
         _ if totals.topic_gone > 0 => standing(Severity::Note, "topic gone"),
@@ -198,6 +198,9 @@ pub fn sentence(group: &GroupView, fresh: bool, now: Option<Wall>, look: &Look) 
     const NAME: usize = 40;
     let standing = of(group, fresh);
     let mut says = vec![format!("{} is {}.", look.name(&group.id, NAME), adjective(standing))];
+    let rebalances = past_words::sentence(group, now, look);
+    let storm = group.rebalances.frequency.storm;
+    says.extend(rebalances.clone().filter(|_| storm));
     if let Some(needs) = needs(&group.kind) {
         says.push(format!("Members and lag of a {} group: {needs}.", group.kind));
     } else if !group.kind.reads_partitions() {
@@ -207,7 +210,7 @@ pub fn sentence(group: &GroupView, fresh: bool, now: Option<Wall>, look: &Look) 
             group.kind
         ));
     }
-    if group.kind.reads_partitions() && group.commits_at.is_some() {
+    if group.kind.reads_partitions() && (group.commits_at.is_some() || group.totals.shared > 0) {
         says.push(lag_sentence(group));
     }
     let largest = group.metrics.as_ref().filter(|metrics| metrics.largest_lag > 0);
@@ -226,7 +229,7 @@ pub fn sentence(group: &GroupView, fresh: bool, now: Option<Wall>, look: &Look) 
         let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
         says.push(format!("{} of {} members idle{reason}.", group.idle, group.members_now()));
     }
-    says.extend(past_words::sentence(group, now, look));
+    says.extend(rebalances.filter(|_| !storm));
     if let Some(plan) = &group.plan {
         says.push(plan_sentence(group, plan));
     }
@@ -246,6 +249,10 @@ fn lag_sentence(group: &GroupView) -> String {
         Direction::Flat => ", steady",
     };
     let besides = besides(&group.totals);
+    if group.totals.shared > 0 {
+        let besides = if besides.is_empty() { besides } else { format!(" ({besides})") };
+        return format!("Backlog {}{besides}.", count(group.totals.backlog));
+    }
     if !group.totals.has_known() {
         let besides = besides.trim_start_matches('+');
         return if besides.is_empty() { "No commits.".to_owned() } else { format!("Lag not known: {besides}.") };

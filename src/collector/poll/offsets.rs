@@ -56,9 +56,9 @@ impl Poller {
         self.ask_spec(&starts, Spec::Earliest);
     }
 
-    /// The ends of every topic of interest that has a leader were read, or it is told why not.
+    /// The ends of every topic of a group that has a leader were read, or it is told why not.
     pub(super) fn ends_are_known(&self) -> bool {
-        self.topics_of_interest().iter().all(|topic| {
+        self.topics_of_groups().iter().all(|topic| {
             let led = self.metadata.topics.get(topic).into_iter().flatten().any(|partition| partition.leader.is_some());
             let read = [&self.news, &self.known]
                 .iter()

@@ -10,12 +10,19 @@ use crate::model::{Broker, Cluster, Group, Name, Presence, Scope, Topic};
 
 impl Poller {
     /// The topics that some selected group commits to, owns, shall own or subscribes to.
-    pub(super) fn topics_of_interest(&self) -> BTreeSet<Name> {
+    pub(super) fn topics_of_groups(&self) -> BTreeSet<Name> {
         let groups = self.tracked.keys().flat_map(|name| [self.known.groups.get(name), self.news.groups.get(name)]);
-        let mut topics: BTreeSet<Name> = self.tail.settings.named_topics.iter().cloned().collect();
+        let mut topics = BTreeSet::new();
         for group in groups.flatten() {
             topics.extend(topics_of(group).filter(|topic| self.selection.topic(topic)).cloned());
         }
+        topics
+    }
+
+    /// … and those that were named.
+    pub(super) fn topics_of_interest(&self) -> BTreeSet<Name> {
+        let mut topics = self.topics_of_groups();
+        topics.extend(self.tail.settings.named_topics.iter().cloned());
         topics
     }
 

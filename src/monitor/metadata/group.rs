@@ -81,6 +81,10 @@ impl Memory {
     /// Since when a change explains the difference, if the epoch was not bumped since.
     pub fn pending(&self) -> Option<At> {
         self.mismatch().filter(|_| self.early.is_none())?;
+        self.oldest_pending()
+    }
+
+    fn oldest_pending(&self) -> Option<At> {
         let pending = self.outcomes.iter().filter(|outcome| outcome.consequence == Consequence::Pending);
         pending.map(|outcome| outcome.change.at).min()
     }
@@ -91,7 +95,7 @@ impl Memory {
     }
 
     /// Takes in what is known of the group now.
-    pub fn describe(&mut self, group: &Group, at: At) -> Option<Resubscribed> {
+    pub fn describe(&mut self, group: &Group, at: At) -> (Option<Resubscribed>, Option<(i32, i32)>) {
         let changed_kind = std::mem::replace(&mut self.kind, group.kind.clone()) != group.kind;
         if changed_kind {
             (self.stored, self.early, self.computed) = (None, None, None);
@@ -100,6 +104,7 @@ impl Memory {
         let before = std::mem::replace(&mut self.subscribed, now);
         let description = group.description.as_ref().filter(|description| description.evidence == Evidence::Log);
         self.by_log = description.is_some();
+        let mut passed = None;
         if let Some(description) = description
             && let (true, Some(epoch)) = (self.has_hash(), description.epoch)
         {
@@ -108,9 +113,9 @@ impl Memory {
                 // Deleted and made again.
                 (self.stored, self.early) = (None, None);
             }
-            self.told(epoch, hash, at);
+            passed = self.told(epoch, hash, at);
         }
-        match (before, &self.subscribed) {
+        let resubscribed = match (before, &self.subscribed) {
             (Subscribed::Known(before), Subscribed::Known(now)) if self.has_hash() && !changed_kind => {
                 let added: Vec<Name> = now.difference(&before).cloned().collect();
                 let removed: Vec<Name> = before.difference(now).cloned().collect();
@@ -119,7 +124,13 @@ impl Memory {
                 other.then_some(Resubscribed { added, removed })
             }
             _ => None,
-        }
+        };
+        (resubscribed, passed)
+    }
+
+    /// The log tells of the group now.
+    pub fn is_told_by_log(&self) -> bool {
+        self.by_log
     }
 
     /// Groups of these protocols have a hash.
@@ -127,17 +138,20 @@ impl Memory {
         matches!(self.kind, GroupKind::Consumer | GroupKind::Share | GroupKind::Streams)
     }
 
-    /// The coordinator stored this hash (0: none) with this epoch.
-    pub fn told(&mut self, epoch: i32, hash: i64, at: At) {
+    /// The coordinator stored this hash (0: none) with this epoch. What comes back are epochs between which the hash
+    /// was another one, and no change was seen.
+    pub fn told(&mut self, epoch: i32, hash: i64, at: At) -> Option<(i32, i32)> {
         let now = Stored { epoch, hash };
+        let mut passed = None;
         match self.stored {
-            Some(before) if epoch < before.epoch || before == now => return,
+            Some(before) if epoch < before.epoch || before == now => return None,
             Some(before) if before.hash != hash => {
                 self.stored_at = at;
+                let from = self.early.map_or(before.epoch, |(from, _)| from);
                 if self.computed == Some(hash) {
+                    passed = self.early.filter(|_| self.oldest_pending().is_none()).map(|_| (from, epoch));
                     self.bumped(before.epoch, epoch, Some(at));
                 } else {
-                    let from = self.early.map_or(before.epoch, |(from, _)| from);
                     self.early = Some((from, epoch));
                 }
             }
@@ -145,6 +159,7 @@ impl Memory {
             None => self.stored_at = at,
         }
         self.stored = Some(now);
+        passed
     }
 
     /// The group is deleted.
@@ -166,12 +181,23 @@ impl Memory {
             (_, Effect::ChangesHash) if self.by_log && self.stored.is_some() => Consequence::Pending,
             (_, Effect::ChangesHash) => Consequence::WouldBump,
         };
+        self.keep(change, consequence);
+        consequence
+    }
+
+    /// Epochs between which the hash was another one.
+    pub fn add_passing(&mut self, change: &Arc<MetadataChange>, (from, to): (i32, i32)) -> Consequence {
+        let consequence = Consequence::Bumped { from, to, after: None };
+        self.keep(change, consequence);
+        consequence
+    }
+
+    fn keep(&mut self, change: &Arc<MetadataChange>, consequence: Consequence) {
         self.outcomes.push_front(Outcome { change: Arc::clone(change), consequence });
         if self.outcomes.len() > GroupMetadata::KEPT {
             let least = self.outcomes.iter().rposition(|outcome| outcome.consequence == Consequence::None);
             self.outcomes.remove(least.unwrap_or(GroupMetadata::KEPT));
         }
-        consequence
     }
 
     /// Computes the hash over the topics as they are now.

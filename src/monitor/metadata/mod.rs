@@ -48,13 +48,27 @@ pub struct Look<'a> {
 
 impl Watch {
     /// Takes in an event of the log that was not seen before.
-    pub fn event(&mut self, event: &Event, at: At) {
-        let Some(group) = self.groups.get_mut(&event.group) else { return };
+    pub fn event(&mut self, event: &Event, at: At, wall: Option<Wall>) {
+        // Before the log has caught up it tells of long ago.
+        let Some(group) = self.groups.get_mut(&event.group).filter(|group| group.is_told_by_log()) else { return };
         match event.what {
-            What::GroupEpoch { epoch, hash, .. } => group.told(epoch, hash.unwrap_or(0), at),
+            What::GroupEpoch { epoch, hash, .. } => {
+                if let Some(epochs) = group.told(epoch, hash.unwrap_or(0), at) {
+                    self.passed(&event.group, epochs, at, wall);
+                }
+            }
             What::GroupGone => group.gone(),
             _ => {}
         }
+    }
+
+    /// The stored hash of a group was another one for a while.
+    fn passed(&mut self, name: &Name, epochs: (i32, i32), at: At, wall: Option<Wall>) {
+        let change = self.change(Noticed::Passing { group: name.clone() }, Effect::ChangesHash, None, (at, wall));
+        let Some(memory) = self.groups.get_mut(name) else { return };
+        let consequence = memory.add_passing(&change, epochs);
+        let groups = vec![(name.clone(), memory.kind().clone(), consequence)];
+        self.line(MetadataLine { change, groups, more: 0 });
     }
 
     /// Takes in what is known now; returns the groups of which something else is to be shown.
@@ -64,7 +78,11 @@ impl Watch {
         for name in look.groups {
             if let Some(group) = facts.groups.get(name) {
                 let memory = self.groups.entry(name.clone()).or_default();
-                resubscribed.extend(memory.describe(group, look.at).map(|change| (name.clone(), change)));
+                let (change, passed) = memory.describe(group, look.at);
+                resubscribed.extend(change.map(|change| (name.clone(), change)));
+                if let Some(epochs) = passed {
+                    self.passed(name, epochs, look.at, look.wall);
+                }
             }
         }
         let changes = self.topics.look(facts, look.topics);
@@ -179,7 +197,7 @@ impl Watch {
         let exists = |topic: &Name| self.topics.view(topic).is_none_or(|topic| topic.hash.is_some());
         let effect = if added.iter().chain(&removed).any(exists) { Effect::ChangesHash } else { Effect::KeepsHash };
         let what = Noticed::Subscription { group: name.clone(), added, removed };
-        let change = self.change(what, effect, None, look);
+        let change = self.change(what, effect, None, (look.at, look.wall));
         self.publish(&change, vec![name]);
     }
 
@@ -205,7 +223,7 @@ impl Watch {
                 Change::Topic { topic, .. } => (change.effect(), Some(topic.clone())),
                 Change::Broker { .. } => (change.effect(), None),
             };
-            let change = self.change(Noticed::Metadata(change), effect, hash, look);
+            let change = self.change(Noticed::Metadata(change), effect, hash, (look.at, look.wall));
             if let (Some(topic), Effect::ChangesHash) = (topic, effect) {
                 self.topics.changed(&topic, &change);
             }
@@ -218,10 +236,10 @@ impl Watch {
         what: Noticed,
         effect: Effect,
         hash: Option<(i64, i64)>,
-        look: Look<'_>,
+        (at, wall): (At, Option<Wall>),
     ) -> Arc<MetadataChange> {
         self.next += 1;
-        Arc::new(MetadataChange { number: self.next, at: look.at, wall: look.wall, what, effect, hash })
+        Arc::new(MetadataChange { number: self.next, at, wall, what, effect, hash })
     }
 
     fn publish(&mut self, change: &Arc<MetadataChange>, groups: Vec<Name>) {
@@ -235,8 +253,12 @@ impl Watch {
                 line.more += 1;
             }
         }
+        self.line(line);
+    }
+
+    fn line(&mut self, line: MetadataLine) {
         self.stale = true;
-        self.feed.insert(change.number, Arc::new(line));
+        self.feed.insert(line.change.number, Arc::new(line));
         if self.feed.len() > FEED {
             // A broker that stops moves many leaders: what changes no hash goes first.
             let least = self.feed.iter().find(|(_, line)| line.change.effect == Effect::KeepsHash);

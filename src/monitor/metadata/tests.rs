@@ -151,6 +151,24 @@ fn a_bump_that_is_seen_first_is_explained_by_the_change() {
     assert_eq!(world.newest("g").2, Consequence::Bumped { from: 4, to: 5, after: None });
 }
 
+/// While a replica moves within its rack the partition has both, and the hash is another one.
+#[test]
+fn a_hash_that_was_another_one_between_two_looks_is_told() {
+    let mut world = World::new();
+    world.group("g", GroupKind::Consumer, Some((7, hash(7, OLD))));
+    world.look(1000);
+    world.log("g", 8, hash(7, &[&["a", "b", "b"], &["b", "c"]]));
+    world.look(100);
+    assert_eq!(world.of("g").state, HashState::Behind { since: At(1100) });
+    world.log("g", 9, hash(7, OLD));
+    world.look(100);
+    assert_eq!(world.of("g").state, HashState::Equal);
+    let (words, effect, consequence) = world.newest("g");
+    assert!(words.contains("another hash for a while"), "{words}");
+    assert_eq!((effect, consequence), (Effect::ChangesHash, Consequence::Bumped { from: 7, to: 9, after: None }));
+    assert_eq!(world.watch.feed()[0].groups.len(), 1);
+}
+
 #[test]
 fn what_nothing_explains_is_different_after_a_while() {
     let mut world = World::new();

@@ -153,13 +153,17 @@ pub enum Noticed {
         added: Vec<Name>,
         removed: Vec<Name>,
     },
+    /// The stored hash was another one for a while, between two looks, and is as before again.
+    Passing {
+        group: Name,
+    },
 }
 
 impl Noticed {
     pub fn subject(&self) -> Name {
         match self {
             Self::Metadata(change) => change.subject(),
-            Self::Subscription { group, .. } => group.clone(),
+            Self::Subscription { group, .. } | Self::Passing { group } => group.clone(),
         }
     }
 }
@@ -173,6 +177,9 @@ impl std::fmt::Display for Noticed {
         };
         match self {
             Self::Metadata(change) => change.fmt(f),
+            Self::Passing { .. } => f.write_str(
+                "stored another hash for a while and the same again: a reassignment that copied data, most likely",
+            ),
             Self::Subscription { added, removed, .. } => match (added.is_empty(), removed.is_empty()) {
                 (false, true) => write!(f, "subscribes to {}", list(added)),
                 (true, _) => write!(f, "no longer subscribes to {}", list(removed)),

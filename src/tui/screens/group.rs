@@ -5,9 +5,10 @@ use ratatui::style::{Modifier, Style};
 
 use super::{judged, partitions, plans};
 use crate::health::{Direction, Drain};
-use crate::model::Name;
+use crate::model::{GroupKind, Name};
 use crate::monitor::view::{GroupView, MemberChange, MemberView};
 use crate::tui::canvas::Canvas;
+use crate::tui::detail_log;
 use crate::tui::figures::{count, drain};
 use crate::tui::layout;
 use crate::tui::members::{self, label, lag_now};
@@ -73,13 +74,23 @@ fn title(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) 
         };
         let besides = standing::besides(&group.totals);
         let besides = if besides.is_empty() { besides } else { format!(" {besides}") };
-        parts.push(format!("lag {lag}{arrow}{besides}"));
+        parts.push(match group.kind {
+            GroupKind::Share if group.totals.shared > 0 => format!("backlog {}{besides}", count(group.totals.backlog)),
+            _ => format!("lag {lag}{arrow}{besides}"),
+        });
     }
     if group.described_at.is_some() {
         let idle = if group.idle > 0 { format!(", {} idle", group.idle) } else { String::new() };
         parts.push(format!("{}{idle}", plural(group.members_now(), "member")));
     }
     parts.push(group.kind.to_string());
+    if let Some(epoch) = group.epoch {
+        let name = if group.assignment_epoch.is_some() { "epoch" } else { "generation" };
+        parts.push(format!("{name} {epoch}"));
+    }
+    if let Some(gap) = group.log_gap {
+        parts.push(detail_log::gap_word(gap).to_owned());
+    }
     if let Some(coordinator) = group.coordinator {
         parts.push(format!("coordinator {coordinator}"));
     }
@@ -267,7 +278,9 @@ fn now(
     }
     let lag = lag_now(group, member, place);
     let more = if member.totals.exceptions().is_empty() { " " } else { "+" };
-    canvas.put_right(x, y, sides.lag, &format!("{}{more}", count(lag)), style);
+    // Members of a share group may hold the same partitions: none of it is one member's.
+    let lag_word = if group.kind == GroupKind::Share { "- ".to_owned() } else { format!("{}{more}", count(lag)) };
+    canvas.put_right(x, y, sides.lag, &lag_word, style);
     x += sides.lag + 1;
     canvas.put(x, y, sides.bar, &bar(lag, sides.largest, sides.bar, look.glyphs()), look.style(Role::Chart));
 }

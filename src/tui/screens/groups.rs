@@ -199,8 +199,11 @@ fn content(look: &Look, group: &GroupView, id: Cell, width: u16, fresh: bool) ->
     }
 }
 
-/// The sum of what is known; `+` where there is more that is not. The digits are under each other.
+/// The sum of what is known; `+` where there is more that is not, `*` for a share group's backlog. The digits are under each other.
 fn lag(group: &GroupView) -> String {
+    if group.totals.shared > 0 {
+        return format!("{}*", count(group.totals.backlog));
+    }
     if !group.totals.has_known() {
         return "- ".to_owned();
     }

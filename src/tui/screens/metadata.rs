@@ -16,7 +16,7 @@ use crate::tui::state::State;
 use crate::tui::text;
 use crate::tui::theme::Role;
 
-/// From here on what became of a change has room beside it.
+/// From here on ids and hashes are shown in full.
 const WIDE: usize = 110;
 /// Widths of time, effect and the longest subject.
 const TIME: usize = 8;
@@ -69,7 +69,7 @@ impl Lines<'_> {
         let look = &self.state.look;
         let (words, role) = verdict(self.state, group);
         let name = look.name(&group.id, self.width.saturating_sub(12).max(20));
-        self.title(&format!("{name}  {}", group.kind));
+        self.title(&format!("{name}  {}  (m: changes under all groups)", group.kind));
         self.wrapped(&words, self.style(role), 0);
         if !metadata.topics.is_empty() {
             self.topics(metadata);
@@ -87,7 +87,7 @@ impl Lines<'_> {
             );
             self.wrapped(&words, self.style(Role::Warn), 1);
         }
-        self.title("Changes");
+        self.title("Changes (UTC)");
         if metadata.changes.is_empty() {
             self.wrapped("none since lagtop looks", self.style(Role::Muted), 1);
         }
@@ -164,21 +164,20 @@ impl Lines<'_> {
 
     /// Changes under all groups.
     fn all(&mut self) {
-        self.title("Changes of topics, racks and subscriptions under all groups");
+        self.title("Changes of topics, racks and subscriptions under all groups (m: back)");
         let feed = &self.state.view.metadata_feed;
         if feed.is_empty() {
             self.wrapped("none since lagtop looks", self.style(Role::Muted), 1);
         }
         let subject = self.subject_width(feed.iter().map(|line| &*line.change));
         for line in feed.iter() {
-            self.change(&line.change, subject, "");
             let mut parts: Vec<String> = Vec::new();
             for (group, _, consequence) in line.groups.iter().take(6) {
                 let name = self.state.look.name(group, 30);
                 match consequence {
                     Consequence::None => parts.push(name),
                     // The subject is the group.
-                    _ if matches!(line.change.what, Noticed::Subscription { .. }) => {
+                    _ if matches!(line.change.what, Noticed::Subscription { .. } | Noticed::Passing { .. }) => {
                         parts.push(became(self.state, *consequence, &line.change));
                     }
                     _ => parts.push(format!("{name} {}", became(self.state, *consequence, &line.change))),
@@ -188,9 +187,8 @@ impl Lines<'_> {
             if more > 0 {
                 parts.push(format!("{more} more"));
             }
-            if !parts.is_empty() {
-                self.wrapped(&parts.join("; "), self.style(Role::Muted), TIME + 2);
-            }
+            let readers = if parts.is_empty() { "nobody subscribes".to_owned() } else { parts.join("; ") };
+            self.change(&line.change, subject, &readers);
         }
     }
 
@@ -215,35 +213,40 @@ impl Lines<'_> {
         });
         let more: Vec<String> = hash.into_iter().chain((!became.is_empty()).then(|| became.to_owned())).collect();
         let more = more.join("  ");
-        let start = 1 + TIME + 1 + subject + 1;
-        let wide = self.width >= WIDE;
-        let beside = if wide { 52 } else { 0 };
-        let room = self.width.saturating_sub(start + 1 + EFFECT + if wide { beside + 1 } else { 0 }).max(10);
-        let words = text::wrap(&look.text(&change.what.to_string()), room);
-        let kept = change.effect == Effect::KeepsHash;
+        let start = 1 + TIME + 1 + subject + 1 + EFFECT + 1;
+        let room = self.width.saturating_sub(start).max(16);
+        // Where there is no room beside the first columns, the words go below them.
+        let start = start.min(self.width.saturating_sub(room));
+        let mut words = text::wrap(&look.text(&change.what.to_string()), room);
+        let last = words.last().map_or(0, |last| text::width(last));
+        let more = look.text(&more).into_owned();
+        if !more.is_empty() {
+            match words.last_mut() {
+                Some(line) if last + 2 + text::width(&more) <= room => *line = format!("{line}  {more}"),
+                _ => words.extend(text::wrap(&more, room)),
+            }
+        }
+        let kept = matches!(change.effect, Effect::KeepsHash | Effect::ByTopic);
         let plain = if kept { look.style(Role::Muted) } else { Style::new() };
         let name = look.name(&change.what.subject(), subject);
+        let mut spans = vec![
+            Span::styled(format!(" {time:>TIME$} "), look.style(Role::Muted)),
+            Span::styled(format!("{} ", padded(&name, subject)), plain),
+            Span::styled(format!("{:EFFECT$} ", change.effect.word()), look.style(role)),
+        ];
         let mut rows = Vec::new();
-        for (row, words) in words.iter().enumerate() {
-            let mut spans = Vec::new();
-            if row == 0 {
-                spans.push(Span::styled(format!(" {time:>TIME$} "), look.style(Role::Muted)));
-                spans.push(Span::styled(format!("{} ", padded(&name, subject)), plain));
-                spans.push(Span::styled(format!("{} ", padded(words, room)), plain));
-                spans.push(Span::styled(format!("{:EFFECT$}", change.effect.word()), look.style(role)));
-                if wide && !more.is_empty() {
-                    let more = text::head(&look.text(&more), beside, look.glyphs().ellipsis).into_owned();
-                    spans.push(Span::raw(format!(" {more}")));
-                }
+        for (row, words) in words.into_iter().enumerate() {
+            if row == 0 && 1 + TIME + 1 + subject + 1 + EFFECT + 1 <= start {
+                spans.push(Span::styled(words, plain));
             } else {
+                if !spans.is_empty() {
+                    rows.push(Line::from(std::mem::take(&mut spans)));
+                }
                 spans.push(Span::styled(format!("{:start$}{words}", ""), plain));
             }
-            rows.push(Line::from(spans));
         }
+        rows.push(Line::from(spans));
         self.lines.extend(rows);
-        if !wide && !more.is_empty() {
-            self.wrapped(&more, Style::new(), start);
-        }
     }
 }
 

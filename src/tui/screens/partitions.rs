@@ -7,6 +7,7 @@ use crate::model::GroupKind;
 use crate::monitor::view::{GroupView, PartitionView};
 use crate::tui::canvas::Canvas;
 use crate::tui::figures::rate;
+use crate::tui::look::Look;
 use crate::tui::members;
 use crate::tui::order::PartitionColumn;
 use crate::tui::standing::{lag_role, lag_words};
@@ -40,6 +41,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupVie
     let own_column = area.width >= WITH_STATE;
     let focused = state.pane == Pane::Partitions;
     let fresh = state.is_fresh();
+    let shared = group.kind == GroupKind::Share;
     for (row, (_, place, selected)) in state.partitions.visible().enumerate() {
         let Some(partition) = group.partitions.get(place) else { continue };
         let y = area.y + 1 + row as u16;
@@ -59,9 +61,10 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupVie
         };
         table::row(canvas, (area.x, y), &columns, |id, width| match id {
             Cell::Partition => cell(name(look, partition, usize::from(width)), Style::new()),
+            Cell::Commit if shared => offset(partition.share.and_then(|share| share.start)),
             Cell::Commit => offset(partition.commit),
             Cell::End => offset(partition.end),
-            Cell::Lag => match partition.lag.readable() {
+            Cell::Lag => match partition.lag.records() {
                 Some(lag) if own_column || lag_role(&partition.lag).is_none() => cell(lag.to_string(), Style::new()),
                 None if own_column => cell("-", Style::new()),
                 _ => cell(words.clone(), style),
@@ -69,6 +72,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupVie
             Cell::State => cell(words.clone(), style),
             Cell::In => cell(rate(partition.rates.written), Style::new()),
             Cell::Out => cell(rate(partition.rates.consumed), Style::new()),
+            Cell::Now if shared => cell(holders(group, place, look, usize::from(width)), Style::new()),
             Cell::Now => cell(owner(partition.owner, width), Style::new()),
             Cell::Then if moved => {
                 cell(format!("> {}", owner(partition.planned, width.saturating_sub(2))), look.style(Role::Accent))
@@ -88,8 +92,20 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupVie
     }
 }
 
+/// Who holds a partition of a share group: it may be several.
+fn holders(group: &GroupView, place: usize, look: &Look, room: usize) -> String {
+    let mut holders =
+        group.members.iter().filter(|member| member.partitions.iter().flatten().any(|held| *held == place));
+    let Some(first) = holders.next() else { return "-".to_owned() };
+    let more = match holders.count() {
+        0 => String::new(),
+        more => format!(" +{more}"),
+    };
+    format!("{}{more}", look.name(&members::label(first), room.saturating_sub(more.len())))
+}
+
 /// The topic shortened in its middle, the number never.
-fn name(look: &crate::tui::look::Look, partition: &PartitionView, room: usize) -> String {
+fn name(look: &Look, partition: &PartitionView, room: usize) -> String {
     let number = format!("-{}", partition.partition);
     let topic = look.name(&partition.topic, room.saturating_sub(number.len()));
     format!("{topic}{number}")
@@ -105,21 +121,25 @@ fn columns(state: &State, group: &GroupView, width: u16) -> Vec<Fitted<Cell>> {
     let digits = |offset: Option<i64>| offset.map_or(1, |offset| offset.to_string().len());
     let names =
         longest(&|partition| text::width(&partition.topic.safe()) + 1 + partition.partition.to_string().len(), 9, 60);
-    let commit = longest(&|partition| digits(partition.commit), 6, 20);
+    let shared = group.kind == GroupKind::Share;
+    let done = |partition: &PartitionView| partition.share.and_then(|share| share.start);
+    let commit = longest(&|partition| digits(if shared { done(partition) } else { partition.commit }), 6, 20);
     let end = longest(&|partition| digits(partition.end), 6, 20);
     let words = longest(&|partition| lag_words(&partition.lag, state.view.now).len(), 5, 24);
     let own_column = width >= WITH_STATE;
     let lag = longest(
-        &|partition| match partition.lag.readable() {
+        &|partition| match partition.lag.records() {
             Some(lag) if own_column || lag_role(&partition.lag).is_none() => lag.to_string().len(),
             _ if own_column => 1,
             _ => lag_words(&partition.lag, state.view.now).len(),
         },
-        6,
+        if shared { 8 } else { 6 },
         24,
     );
     let owner = |owner: Option<usize>| members::label_at(group, owner).map_or(1, |label| text::width(&label.safe()));
-    let now = longest(&|partition| owner(partition.owner), 4, 44);
+    // Of a share group, several may hold it.
+    let more = if shared { 3 } else { 0 };
+    let now = longest(&|partition| owner(partition.owner) + more, 4, 44);
     let then = longest(&|partition| owner(partition.planned) + 2, 4, 46);
     let column = |id, title, min, want| Column { id, title, min, want, right: false, sorted: None };
     let mark = |column| sort.mark(column);
@@ -128,8 +148,12 @@ fn columns(state: &State, group: &GroupView, width: u16) -> Vec<Fitted<Cell>> {
             sorted: mark(PartitionColumn::Partition),
             ..column(Cell::Partition, "PARTITION", names.min(16), names)
         },
-        Column { right: true, sorted: mark(PartitionColumn::Lag), ..column(Cell::Lag, "LAG", lag, lag) },
-        Column { right: true, ..column(Cell::Commit, "COMMIT", commit, commit) },
+        Column {
+            right: true,
+            sorted: mark(PartitionColumn::Lag),
+            ..column(Cell::Lag, if shared { "BACKLOG" } else { "LAG" }, lag, lag)
+        },
+        Column { right: true, ..column(Cell::Commit, if shared { "START" } else { "COMMIT" }, commit, commit) },
         Column { right: true, ..column(Cell::End, "END", end, end) },
         Column { sorted: mark(PartitionColumn::Owner), ..column(Cell::Now, "NOW", now.min(10), now) },
     ];
