@@ -1,5 +1,8 @@
 //! `lagtop hash`: topic hashes and group hashes (KIP-1101), of a cluster or of a file.
 
+// The names are the schema's.
+#![allow(clippy::struct_field_names)]
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -28,12 +31,12 @@ struct Group {
     /// `null`: from a file.
     r#type: Option<String>,
     #[serde(flatten)]
-    hash: Hash,
+    told: Told,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Hash {
+enum Told {
     Live(Box<metadata::Metadata>),
     File {
         computed_hash: String,
@@ -101,8 +104,8 @@ impl Report {
             named.dedup();
             let hash = group_hash(named.iter().filter_map(|topic| Some((topic, *hashes.get(topic)?))));
             let (topics, missing) = named.into_iter().partition(|topic| hashes.contains_key(topic));
-            let hash = Hash::File { computed_hash: hash.to_string(), topics, missing };
-            Group { group, r#type: None, hash }
+            let told = Told::File { computed_hash: hash.to_string(), topics, missing };
+            Group { group, r#type: None, told }
         };
         let groups = input.groups.into_iter().map(group).collect();
         Ok(Self { schema: super::json::SCHEMA, complete: true, topics, groups })
@@ -119,11 +122,11 @@ impl Report {
                 GroupKind::Other(protocol_type) => protocol_type.raw().to_owned(),
                 kind => kind.to_string(),
             };
-            let unused = Hash::Unused { state: group.metadata.state.name() };
+            let unused = Told::Unused { state: group.metadata.state.name() };
             Group {
                 group: group.id.clone(),
                 r#type: Some(kind),
-                hash: row.map_or(unused, |row| Hash::Live(Box::new(row))),
+                told: row.map_or(unused, |row| Told::Live(Box::new(row))),
             }
         });
         Self {
@@ -166,16 +169,16 @@ impl Report {
         if !self.groups.is_empty() {
             let mut table = table(&["GROUP", "TYPE", "EPOCH", "COMPUTED", "HEX", "STORED"]);
             for group in &self.groups {
-                let (epoch, computed, stored) = match &group.hash {
-                    Hash::Live(live) => (live.epoch(), live.computed_hash(), live.verdict()),
-                    Hash::File { computed_hash, missing, .. } if missing.is_empty() => {
+                let (epoch, computed, stored) = match &group.told {
+                    Told::Live(live) => (live.epoch(), live.computed_hash(), live.verdict()),
+                    Told::File { computed_hash, missing, .. } if missing.is_empty() => {
                         (None, Some(computed_hash.as_str()), "-".to_owned())
                     }
-                    Hash::File { computed_hash, missing, .. } => {
+                    Told::File { computed_hash, missing, .. } => {
                         let missing: Vec<String> = missing.iter().map(Name::to_string).collect();
                         (None, Some(computed_hash.as_str()), format!("- (no such topic: {})", missing.join(", ")))
                     }
-                    Hash::Unused { .. } => (None, None, "no hash in this protocol".to_owned()),
+                    Told::Unused { .. } => (None, None, "no hash in this protocol".to_owned()),
                 };
                 let (computed, hex) = hash_cells(computed);
                 table.add_row([

@@ -32,19 +32,19 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: Option<&N
 
 /// All lines at a width; the person scrolls through them.
 pub fn lines(state: &State, group: Option<&Name>, width: usize) -> Vec<Line<'static>> {
-    let mut out = Lines { state, width, lines: Vec::new() };
+    let mut out = Lines { state, width, out: Vec::new() };
     match group.map(|id| (id, state.view.group(id))) {
         Some((id, None)) => out.wrapped(&format!("The group {id} is no longer listed."), Style::new(), 0),
         Some((_, Some(group))) => out.group(group),
         None => out.all(),
     }
-    out.lines
+    out.out
 }
 
 struct Lines<'a> {
     state: &'a State,
     width: usize,
-    lines: Vec<Line<'static>>,
+    out: Vec<Line<'static>>,
 }
 
 impl Lines<'_> {
@@ -60,7 +60,7 @@ impl Lines<'_> {
     fn wrapped(&mut self, words: &str, style: Style, indent: usize) {
         let words = self.state.look.text(words).into_owned();
         for line in text::wrap(&words, self.width.saturating_sub(indent)) {
-            self.lines.push(Line::styled(format!("{:indent$}{line}", ""), style));
+            self.out.push(Line::styled(format!("{:indent$}{line}", ""), style));
         }
     }
 
@@ -132,7 +132,7 @@ impl Lines<'_> {
             let style = if topic.hash.is_none() { muted } else { Style::new() };
             rows.push(Line::styled(row, style));
         }
-        self.lines.extend(rows);
+        self.out.extend(rows);
     }
 
     /// What is worth knowing of a topic's racks.
@@ -141,7 +141,8 @@ impl Lines<'_> {
         let list = |numbers: &mut dyn Iterator<Item = i32>| {
             let mut named: Vec<String> = numbers.take(9).map(|number| number.to_string()).collect();
             if named.len() == 9 {
-                named[8] = "...".to_owned();
+                named.truncate(8);
+                named.push("...".to_owned());
             }
             named.join(", ")
         };
@@ -236,7 +237,7 @@ impl Lines<'_> {
         ];
         let mut rows = Vec::new();
         for (row, words) in words.into_iter().enumerate() {
-            if row == 0 && 1 + TIME + 1 + subject + 1 + EFFECT + 1 <= start {
+            if row == 0 && TIME + subject + EFFECT + 3 < start {
                 spans.push(Span::styled(words, plain));
             } else {
                 if !spans.is_empty() {
@@ -246,7 +247,7 @@ impl Lines<'_> {
             }
         }
         rows.push(Line::from(spans));
-        self.lines.extend(rows);
+        self.out.extend(rows);
     }
 }
 
