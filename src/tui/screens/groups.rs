@@ -122,8 +122,8 @@ fn columns(state: &State, width: u16) -> Vec<Fitted<Cell>> {
             sorted: sort.mark(GroupColumn::Rebalances),
             ..column(Cell::Rebalances, "REBAL/h", rebalances, rebalances)
         },
-        Column { sorted: sort.mark(GroupColumn::State), ..column(Cell::State, "STATE", 11, 11) },
         Column { right: true, ..column(Cell::Drains, "DRAINS", 7, 7) },
+        Column { sorted: sort.mark(GroupColumn::State), ..column(Cell::State, "STATE", 11, 11) },
         Column {
             sorted: sort.mark(GroupColumn::Gain),
             ..column(Cell::Would, state.view.assignor.would(), would_min, would.max(if unread { 32 } else { 18 }))

@@ -5,6 +5,7 @@ mod footer;
 mod group;
 mod groups;
 mod header;
+mod judged;
 pub mod metadata;
 mod page;
 mod partitions;
