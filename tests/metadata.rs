@@ -1,6 +1,6 @@
 //! The metadata watch on three brokers with racks: each kind of change is classified right while KIP-848, share,
 //! streams and classic groups run, and the computed group hash equals the stored one after each.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 mod support;
 
