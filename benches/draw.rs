@@ -36,11 +36,10 @@ fn group(number: u64) -> GroupView {
         totals: LagTotals { lag, known: 3, ..LagTotals::default() },
         metrics: Some(metrics(lag)),
         plan: Some(PlanView {
-            assignor: "lag-based",
             members: vec![PlannedMember::default(); 3],
             metrics: metrics(lag / 2),
             moves: 2,
-            assumptions: Vec::new(),
+            ..PlanView::default()
         }),
         trend: (0..60).map(|step| lag + step * number % 1000).collect(),
         direction: Direction::Rising,

@@ -63,8 +63,8 @@ fn sound(report: &Value) {
     let mut handed_over = 0;
     for moved in rows(&report["moves"]) {
         let (topic, to) = (moved["topic"].as_str().expect("a topic"), moved["to"].as_str().expect("an id"));
-        let subscribes = subscribed.get(to).is_none_or(|topics| rows(topics).iter().any(|known| known == topic));
-        assert!(subscribes, "{to} does not subscribe to {topic}");
+        let allowed = subscribed.get(to).is_none_or(|topics| rows(topics).iter().any(|known| known == topic));
+        assert!(allowed, "{to} does not subscribe to {topic}");
         let key = (topic.to_owned(), moved["partition"].as_u64().expect("a number"));
         let from = owner.insert(key, to.to_owned());
         assert_eq!(moved["from"].as_str(), from.as_deref());

@@ -99,6 +99,11 @@ impl Terminal {
         kill_process(pid, signal).expect("a signal is sent");
     }
 
+    /// Nobody reads what is written to it any more, after the next bytes.
+    pub fn stall(&self) {
+        self.gone.store(true, Ordering::Release);
+    }
+
     /// The terminal goes away: with the next bytes nobody holds its other end.
     pub fn vanish(&mut self) {
         self.gone.store(true, Ordering::Release);
