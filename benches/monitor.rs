@@ -15,8 +15,8 @@ use lagtop::monitor::Monitor;
 /// All groups at one poll, each with a topic of its own.
 fn poll(number: u64, groups: usize, members: usize, partitions: usize) -> Frame {
     let at = At(number * 2000);
-    let mut body = Snapshot::default();
-    body.listing = Some(Listing { observed_at: at, total: groups, complete: true });
+    let listing = Some(Listing { observed_at: at, total: groups, complete: true });
+    let mut body = Snapshot { listing, ..Snapshot::default() };
     let share = partitions.div_ceil(members);
     for group in 0..groups {
         let name = Name::new(format!("topic-{group}"));

@@ -165,6 +165,10 @@ fn why_a_killed_member_went_is_not_told_by_history_alone() {
     let gone = list(&row).last().expect("a rebalance")["gone"]["list"][0].clone();
     assert_eq!(gone["client_id"], "r.killed-1");
     let why = &gone["why"];
-    assert_eq!((&why["verdict"], &why["certainty"]), (&json!("cannot_tell"), &json!("likely")), "history knows no log end: {gone:#}");
+    assert_eq!(
+        (&why["verdict"], &why["certainty"]),
+        (&json!("cannot_tell"), &json!("likely")),
+        "history knows no log end: {gone:#}"
+    );
     assert_eq!((&why["session_timeout_ms"], &why["lag_waiting"]), (&json!(6000), &serde_json::Value::Null), "{gone:#}");
 }

@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::view::{Fit, MemberChange};
+use super::view::Fit;
+use super::view::MemberChange::{Leaves, New, Stays};
 use super::*;
 use crate::assign::{MemberInput, TopicInput, TopicPartition};
 use crate::health::Drain;
@@ -67,7 +68,6 @@ fn members_that_leave_and_come_keep_their_places() {
     let without = Question { without: vec!["m1".into()], members: 2, ..Question::default() };
     let plan = basis.answer(&without).unwrap().plan;
     let members: Vec<_> = plan.members.iter().map(|member| (member.id.raw(), member.presence)).collect();
-    use MemberChange::{Leaves, New, Stays};
     assert_eq!(members, [("m0", Stays), ("m1", Leaves), ("m2", Stays), ("new-1", New), ("new-2", New)]);
     assert_eq!((plan.members[1].partitions, plan.members[1].lost, plan.forced), (0, 2, 2));
     assert_eq!(plan.metrics.loads.len(), 4);
