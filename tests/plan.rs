@@ -159,7 +159,6 @@ fn a_kip_848_group_with_other_members() {
 #[test]
 fn what_cannot_be_planned_is_said() {
     let bootstrap = shared().bootstrap();
-    shared().commit_standalone("p.nobody", &[]);
     let said = |args: &[&str], code: i32, words: &str| {
         let ran = run(lagtop(&["plan"]).args(args));
         assert_eq!((ran.code, ran.out.as_str()), (Some(code), ""), "{ran:?}");

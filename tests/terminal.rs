@@ -18,7 +18,7 @@ fn groups_appear_keys_work_and_q_restores() {
     terminal.press("/billing\r");
     terminal.wait("only billing", |text| !text.contains("orders-enrich") && text.contains("billing"));
     terminal.press("\r");
-    terminal.shows("THEN lag-balanced");
+    terminal.shows("│ lag-balanced");
     terminal.shows("max/mean");
     terminal.press("\t\r");
     terminal.shows("owner now");

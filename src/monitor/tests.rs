@@ -132,3 +132,82 @@ fn a_log_read_back_far_enough_makes_no_lower_bound() {
     assert!(lower_bound(LogProgress { history_ms: Some(3_600_000 - 1001), ..bounded.clone() }).0);
     assert_eq!(lower_bound(LogProgress { whole: true, history_ms: None, ..bounded }), (false, Some(500)));
 }
+
+/// A poll every 2 s of a group with two members; `a` is behind and commits 100 a poll, `b` keeps up with 10.
+fn poll(poll: u64, owner_of_1: &str) -> Frame {
+    use crate::model::{Column, Commit, Commits, Partition, Presence, Topic, TopicOffsets};
+    let at = At(poll * 2000);
+    let commit = |offset: u64| Commit { offset: offset as i64, ..Commit::default() };
+    let offsets = [100 * poll, 10 * poll];
+    let commits = offsets.iter().enumerate().map(|(number, offset)| (number as i32, commit(*offset))).collect();
+    let ends = [5000 + 40 * poll, 10 * poll].map(|end| Some(end as i64)).to_vec();
+    let partition = Partition { leader: Some(1), ..Partition::default() };
+    let topic = Topic { presence: Presence::Present, partitions: vec![partition; 2], ..Topic::default() };
+    let mut body = snapshot(at.0, Evidence::Admin, GroupState::Stable, &["a", "b"]).body;
+    if let Some(group) = body.groups.get_mut("g") {
+        group.commits = Some(Commits { topics: BTreeMap::from([("t".into(), commits)]) });
+        group.commits_at = Some(at);
+        for member in group.description.iter_mut().flat_map(|description| &mut description.members) {
+            let held = if member.id == "a".into() { vec![0] } else { Vec::new() };
+            let held = held.into_iter().chain((member.id.raw() == owner_of_1).then_some(1)).collect();
+            member.assignment = Some(BTreeMap::from([("t".into(), held)]));
+            member.subscription = Some(vec!["t".into()]);
+        }
+    }
+    body.topics.insert("t".into(), topic);
+    let end = Some(Column { at, values: ends, ..Column::default() });
+    body.offsets.insert("t".into(), TopicOffsets { end, ..TopicOffsets::default() });
+    Frame::Partial(Stamped { at, body })
+}
+
+#[test]
+fn rates_and_forecast_come_with_time() {
+    use crate::health::{Drain, Rate};
+    let mut monitor = Monitor::default();
+    monitor.fold(hello());
+    (0..5).for_each(|number| monitor.fold(poll(number, "b")));
+    let group = monitor.view().groups[0].clone();
+    assert_eq!((group.rates.written, group.members[0].capacity), (None, None), "8 s are too short");
+    assert_eq!(group.drains.unwrap().group.drain, Drain::Unknown);
+
+    monitor.fold(poll(5, "b"));
+    let group = monitor.view().groups[0].clone();
+    let per = |per_second| Some(Rate { per_second, window: Duration::from_secs(10) });
+    let [behind, level] = [group.partitions[0].rates, group.partitions[1].rates];
+    assert_eq!((behind.written, behind.consumed, behind.in_flight), (per(20.0), per(50.0), false));
+    assert_eq!((level.written, level.consumed, level.in_flight), (per(5.0), per(5.0), true));
+    assert_eq!((group.rates.written, group.rates.consumed), (per(25.0), per(55.0)));
+    assert_eq!((group.members[0].capacity, group.members[1].capacity), (Some(50.0), None));
+    // 4700 behind, and 30 a second gained on them.
+    assert_eq!(group.members[0].drain.drain, Drain::In(Duration::from_secs_f64(4700.0 / 30.0)));
+    assert_eq!((group.members[1].drain.drain, group.drains.unwrap().measured), (Drain::Done, 1));
+
+    // Another owner: its window begins anew, the other member's stays.
+    monitor.fold(poll(6, "a"));
+    let group = monitor.view().groups[0].clone();
+    assert_eq!((group.partitions[1].rates.consumed, group.partitions[0].rates.consumed), (None, per(50.0)));
+    assert_eq!(group.members[0].capacity, Some(50.0));
+}
+
+#[test]
+fn the_same_facts_are_not_planned_again() {
+    let mut monitor = Monitor::default();
+    monitor.fold(hello());
+    (0..3).for_each(|number| monitor.fold(poll(number, "b")));
+    let basis = |monitor: &Monitor| monitor.view().groups[0].basis.clone().unwrap();
+    let before = basis(&monitor);
+    monitor.fold(poll(2, "b"));
+    assert!(Arc::ptr_eq(&before, &basis(&monitor)));
+    monitor.fold(poll(3, "b"));
+    assert!(!Arc::ptr_eq(&before, &basis(&monitor)));
+}
+
+#[test]
+fn another_assignor_may_stand_beside() {
+    let mut monitor = Monitor::new(Preferences { assignor: Assignor::RoundRobin, ..Preferences::default() });
+    monitor.fold(hello());
+    monitor.fold(poll(0, "a"));
+    let view = monitor.view();
+    assert_eq!(view.assignor, Assignor::RoundRobin);
+    assert_eq!(view.groups[0].plan.as_ref().unwrap().assignor, Assignor::RoundRobin);
+}

@@ -7,7 +7,7 @@ use super::plan::Basis;
 use crate::assign::Assignor;
 use crate::assign::metrics::Metrics;
 use crate::health::rebalances::Happening;
-use crate::health::{Direction, IdleReason, LagTotals, MemberForecast, PartitionLag, Rate};
+use crate::health::{Direction, Drain, IdleReason, LagTotals, MemberForecast, PartitionLag, Rate};
 use crate::model::{
     At, Evidence, GroupKind, GroupState, Listing, LogGap, LogProgress, MemberLog, Name, Problem, Progress,
     SharePartition, Wall,
@@ -135,6 +135,13 @@ impl GroupView {
     pub fn gain(&self) -> Option<i64> {
         let (plan, now) = (self.plan.as_ref()?, self.metrics.as_ref()?);
         i64::try_from(i128::from(now.largest_lag) - i128::from(plan.metrics.largest_lag)).ok()
+    }
+
+    /// Whether the plan is worth its moves: the most loaded member would have less. Without a backlog there is nothing to
+    /// gain.
+    pub fn would_gain(&self) -> bool {
+        let behind = self.drains.is_none_or(|drains| drains.group.drain != Drain::Done);
+        behind && self.plan.as_ref().is_some_and(|plan| plan.moves > 0) && self.gain().is_some_and(|gain| gain > 0)
     }
 
     /// Records that a member has less under the plan; negative: more. `None` without a plan.

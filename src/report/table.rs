@@ -102,7 +102,7 @@ fn row(group: &GroupView) -> Vec<String> {
 
 fn would(group: &GroupView) -> String {
     match (&group.plan, &group.metrics) {
-        (Some(plan), Some(metrics)) if plan.metrics.largest_lag < metrics.largest_lag => {
+        (Some(plan), Some(metrics)) if group.would_gain() => {
             format!("{} moves, largest {} > {}", plan.moves, metrics.largest_lag, plan.metrics.largest_lag)
         }
         (Some(_), _) => "nothing to gain".to_owned(),

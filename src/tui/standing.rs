@@ -154,7 +154,7 @@ pub enum Would {
 /// What the plan would change; `None` where there is no plan.
 pub fn would(group: &GroupView) -> Option<Would> {
     let (plan, metrics) = (group.plan.as_ref()?, group.metrics.as_ref()?);
-    if !gains(plan, group) {
+    if !group.would_gain() {
         return Some(Would::Nothing);
     }
     let (now, then) = (group.drains.map(|drains| drains.group.drain), plan.drains.group);
@@ -186,11 +186,6 @@ impl Would {
 /// `1 move`, `2 moves`.
 pub fn plural(count: usize, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
-}
-
-/// Whether the most loaded member would have less.
-fn gains(plan: &PlanView, group: &GroupView) -> bool {
-    plan.moves > 0 && group.metrics.as_ref().is_some_and(|metrics| plan.metrics.largest_lag < metrics.largest_lag)
 }
 
 /// The group in a few sentences: what people read out on the call.
@@ -266,7 +261,7 @@ fn lag_sentence(group: &GroupView) -> String {
 }
 
 fn plan_sentence(group: &GroupView, plan: &PlanView) -> String {
-    if !gains(plan, group) {
+    if !group.would_gain() {
         return format!("{} would gain nothing.", capital(plan.assignor.name()));
     }
     let now = group.metrics.as_ref().map_or(0, |metrics| metrics.largest_lag);

@@ -86,3 +86,6 @@ impl DrainView {
         Self { group: *group, last: *last, measured: *measured, of: members.len(), rebalance }
     }
 }
+
+#[cfg(test)]
+mod tests;
