@@ -1,6 +1,6 @@
 //! One group of the watch: what it subscribes to, the hash computed and the hash stored, and what became of changes.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use super::topics::Topics;
 use super::view::{
     Consequence, Explanation, FarMember, GroupMetadata, HashState, MetadataChange, Noticed, Outcome, TopicMetadata,
 };
+use crate::metadata::TopicInput;
 use crate::metadata::changes::{Change, Effect, TopicChange};
 use crate::model::{At, Description, Evidence, Group, GroupKind, Name, Presence};
 
@@ -338,22 +339,31 @@ fn subscribed(group: &Group) -> Subscribed {
 
 /// Members with a rack, and how much of what they hold has no replica there.
 fn far(description: &Description, topics: &Topics) -> Vec<FarMember> {
-    let one = |member: &crate::model::Member| {
-        let rack = member.rack.clone().filter(|rack| !rack.is_empty())?;
+    // Each topic's racks by partition, looked up once for all members.
+    let mut known: BTreeMap<&Name, Option<(&TopicInput, Vec<&[u32]>)>> = BTreeMap::new();
+    let mut all = Vec::new();
+    for member in &description.members {
+        let Some(rack) = member.rack.as_ref().filter(|rack| !rack.is_empty()) else { continue };
         let (mut far, mut held) = (0, 0);
         for (topic, numbers) in member.assignment.iter().flatten() {
-            // Without racks at all nobody is far.
-            let Some(input) = topics.hashes.input(topic).filter(|input| !input.racks().is_empty()) else { continue };
-            let here = input.racks().iter().position(|known| *known == rack);
-            let mut numbers = numbers.iter().filter_map(|number| usize::try_from(*number).ok()).peekable();
-            for (number, ranks) in input.partitions().enumerate() {
-                if numbers.next_if_eq(&number).is_some() {
-                    held += 1;
-                    far += usize::from(!here.is_some_and(|here| ranks.contains(&(here as u32))));
-                }
+            let racks = known.entry(topic).or_insert_with(|| {
+                // Without racks at all nobody is far.
+                let input = topics.hashes.input(topic).filter(|input| !input.racks().is_empty())?;
+                Some((input, input.partitions().collect()))
+            });
+            let Some((input, partitions)) = racks else { continue };
+            let here = input.racks().iter().position(|known| known == rack);
+            for number in numbers {
+                let Some(ranks) = usize::try_from(*number).ok().and_then(|number| partitions.get(number)) else {
+                    continue;
+                };
+                held += 1;
+                far += usize::from(!here.is_some_and(|here| ranks.contains(&(here as u32))));
             }
         }
-        (far > 0).then(|| FarMember { member: member.id.clone(), rack, far, held })
-    };
-    description.members.iter().filter_map(one).collect()
+        if far > 0 {
+            all.push(FarMember { member: member.id.clone(), rack: rack.clone(), far, held });
+        }
+    }
+    all
 }
