@@ -309,7 +309,7 @@ fn watch() -> String {
     let named = facts.groups.keys().cloned().collect();
     probe.look(&facts, Look { at: At(0), wall: None, topics: None, groups: &named });
     let computed = probe.of(&Name::new("g")).and_then(|metadata| metadata.computed);
-    if let Some(description) = facts.groups.values_mut().filter_map(|group| group.description.as_mut()).next() {
+    if let Some(description) = facts.groups.values_mut().find_map(|group| group.description.as_mut()) {
         description.stored_hash = computed;
     }
     let (groups, nothing) = (facts.groups.keys().cloned().collect(), BTreeSet::new());

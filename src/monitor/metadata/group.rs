@@ -8,7 +8,6 @@ use super::topics::Topics;
 use super::view::{
     Consequence, Explanation, FarMember, GroupMetadata, HashState, MetadataChange, Noticed, Outcome, TopicMetadata,
 };
-use crate::metadata::TopicInput;
 use crate::metadata::changes::{Change, Effect, TopicChange};
 use crate::model::{At, Description, Evidence, Group, GroupKind, Name, Presence};
 
@@ -337,28 +336,31 @@ fn subscribed(group: &Group) -> Subscribed {
     Subscribed::Unknown(reads(), "what its members subscribe to is not known: only the coordinator log tells")
 }
 
+/// A topic's racks, and for each partition the places in them, looked up once for all members.
+struct Placed<'a> {
+    racks: &'a [Name],
+    partitions: Vec<&'a [u32]>,
+}
+
 /// Members with a rack, and how much of what they hold has no replica there.
 fn far(description: &Description, topics: &Topics) -> Vec<FarMember> {
-    // Each topic's racks by partition, looked up once for all members.
-    let mut known: BTreeMap<&Name, Option<(&TopicInput, Vec<&[u32]>)>> = BTreeMap::new();
+    let mut known: BTreeMap<&Name, Option<Placed<'_>>> = BTreeMap::new();
     let mut all = Vec::new();
     for member in &description.members {
         let Some(rack) = member.rack.as_ref().filter(|rack| !rack.is_empty()) else { continue };
         let (mut far, mut held) = (0, 0);
         for (topic, numbers) in member.assignment.iter().flatten() {
-            let racks = known.entry(topic).or_insert_with(|| {
+            let placed = known.entry(topic).or_insert_with(|| {
                 // Without racks at all nobody is far.
                 let input = topics.hashes.input(topic).filter(|input| !input.racks().is_empty())?;
-                Some((input, input.partitions().collect()))
+                Some(Placed { racks: input.racks(), partitions: input.partitions().collect() })
             });
-            let Some((input, partitions)) = racks else { continue };
-            let here = input.racks().iter().position(|known| known == rack);
-            for number in numbers {
-                let Some(ranks) = usize::try_from(*number).ok().and_then(|number| partitions.get(number)) else {
-                    continue;
-                };
+            let Some(Placed { racks, partitions }) = placed else { continue };
+            let here = racks.iter().position(|known| known == rack);
+            let ranks = numbers.iter().filter_map(|number| partitions.get(usize::try_from(*number).ok()?));
+            for replicas in ranks {
                 held += 1;
-                far += usize::from(!here.is_some_and(|here| ranks.contains(&(here as u32))));
+                far += usize::from(!here.is_some_and(|here| replicas.contains(&(here as u32))));
             }
         }
         if far > 0 {
