@@ -1,6 +1,6 @@
 //! One group of the watch: what it subscribes to, the hash computed and the hash stored, and what became of changes.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -336,24 +336,36 @@ fn subscribed(group: &Group) -> Subscribed {
     Subscribed::Unknown(reads(), "what its members subscribe to is not known: only the coordinator log tells")
 }
 
+/// A topic's racks, and for each partition the places in them, looked up once for all members.
+struct Placed<'a> {
+    racks: &'a [Name],
+    partitions: Vec<&'a [u32]>,
+}
+
 /// Members with a rack, and how much of what they hold has no replica there.
 fn far(description: &Description, topics: &Topics) -> Vec<FarMember> {
-    let one = |member: &crate::model::Member| {
-        let rack = member.rack.clone().filter(|rack| !rack.is_empty())?;
+    let mut known: BTreeMap<&Name, Option<Placed<'_>>> = BTreeMap::new();
+    let mut all = Vec::new();
+    for member in &description.members {
+        let Some(rack) = member.rack.as_ref().filter(|rack| !rack.is_empty()) else { continue };
         let (mut far, mut held) = (0, 0);
         for (topic, numbers) in member.assignment.iter().flatten() {
-            // Without racks at all nobody is far.
-            let Some(input) = topics.hashes.input(topic).filter(|input| !input.racks().is_empty()) else { continue };
-            let here = input.racks().iter().position(|known| *known == rack);
-            let mut numbers = numbers.iter().filter_map(|number| usize::try_from(*number).ok()).peekable();
-            for (number, ranks) in input.partitions().enumerate() {
-                if numbers.next_if_eq(&number).is_some() {
-                    held += 1;
-                    far += usize::from(!here.is_some_and(|here| ranks.contains(&(here as u32))));
-                }
+            let placed = known.entry(topic).or_insert_with(|| {
+                // Without racks at all nobody is far.
+                let input = topics.hashes.input(topic).filter(|input| !input.racks().is_empty())?;
+                Some(Placed { racks: input.racks(), partitions: input.partitions().collect() })
+            });
+            let Some(Placed { racks, partitions }) = placed else { continue };
+            let here = racks.iter().position(|known| known == rack);
+            let ranks = numbers.iter().filter_map(|number| partitions.get(usize::try_from(*number).ok()?));
+            for replicas in ranks {
+                held += 1;
+                far += usize::from(!here.is_some_and(|here| replicas.contains(&(here as u32))));
             }
         }
-        (far > 0).then(|| FarMember { member: member.id.clone(), rack, far, held })
-    };
-    description.members.iter().filter_map(one).collect()
+        if far > 0 {
+            all.push(FarMember { member: member.id.clone(), rack: rack.clone(), far, held });
+        }
+    }
+    all
 }
