@@ -13,7 +13,7 @@ use crate::collector::causes::{self, Cause};
 use crate::collector::log::{LogState, start};
 use crate::frame::order::{History, LogMode, Settings};
 use crate::kafka::{Admin, CallError, Client, Counts, Isolation, Log, LogReader, Message, Protocol, Spec};
-use crate::model::{Description, Evidence, GroupKind, LogGap, LogProgress, Name, Scope, Snapshot};
+use crate::model::{Description, Evidence, Group, GroupKind, LogGap, LogProgress, Name, Scope};
 
 /// A log that is not there or not readable is tried again this often.
 const RETRY_EVERY: Duration = Duration::from_secs(60);
@@ -351,13 +351,11 @@ impl Poller {
         }
     }
 
-    /// Members and commits of every group that the log covers were told.
+    /// Members and commits of every group that the log covers were told, and by the log: what admin calls said before it
+    /// caught up has no epochs and no history.
     pub(super) fn covered_are_told(&self) -> bool {
-        let told = |facts: &Snapshot, group| {
-            facts.groups.get(group).is_some_and(|group| group.described_at.is_some() && group.commits_at.is_some())
-        };
         let mut covered = self.tracked.keys().filter(|group| self.tail.state.covers(group));
-        covered.all(|group| told(&self.news, group) || told(&self.known, group))
+        covered.all(|group| is_told([&self.news, &self.known].map(|facts| facts.groups.get(group))))
     }
 
     /// Who leads the partitions of the log: the coordinators.
@@ -413,6 +411,14 @@ impl Poller {
     }
 }
 
+/// Whether the log told a group: `newest` are the facts of this poll and those before.
+fn is_told(newest: [Option<&Group>; 2]) -> bool {
+    let mut facts = newest.into_iter().flatten();
+    let by_log = |description: &Description| description.evidence == Evidence::Log && description.log_gap.is_none();
+    facts.clone().find_map(|group| group.description.as_ref()).is_some_and(by_log)
+        && facts.any(|group| group.commits_at.is_some())
+}
+
 fn what_is_missing(log: Log) -> &'static str {
     match log {
         Log::Groups => "coordinator log (history, epochs, share and streams groups)",
@@ -436,4 +442,27 @@ async fn ends(admin: &Admin, partitions: &[i32]) -> BTreeMap<i32, (i64, i64)> {
         Some((partition, (stable.ok()?, *high)))
     };
     stable.into_iter().filter_map(both).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::At;
+
+    #[test]
+    fn what_admin_calls_said_is_not_told_by_the_log() {
+        let group = |evidence, log_gap| Group {
+            description: Some(Description { evidence, log_gap, ..Description::default() }),
+            commits_at: Some(At(1)),
+            ..Group::default()
+        };
+        let admin = group(Evidence::Admin, Some(LogGap::CatchingUp));
+        let log = group(Evidence::Log, None);
+        // Commits alone: the description is the one before.
+        let commits = Group { description: None, ..log.clone() };
+        assert!(!is_told([None, None]) && !is_told([None, Some(&admin)]) && !is_told([Some(&commits), Some(&admin)]));
+        assert!(!is_told([Some(&admin), Some(&log)]));
+        assert!(is_told([None, Some(&log)]) && is_told([Some(&log), Some(&admin)]));
+        assert!(is_told([Some(&commits), Some(&log)]));
+    }
 }
