@@ -3,9 +3,12 @@
 
 mod support;
 
+use lagtop::health::rebalances::Departed;
+use lagtop::monitor::view::View;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
-use support::{DEADLINE, GroupSpec, group, shared, snapshot, wait_until};
+use support::{Collector, DEADLINE, GroupSpec, group, lagtop, shared, snapshot, wait_until};
 
 /// The group's row, once its history is as it should be.
 fn told(id: &str, check: impl Fn(&Value) -> bool) -> Value {
@@ -144,7 +147,7 @@ fn static_members_restart_without_a_rebalance() {
 }
 
 #[test]
-fn why_a_killed_member_went_is_not_told_by_history_alone() {
+fn a_killed_member_crashed_for_who_saw_it_and_history_cannot_tell() {
     let kafka = shared();
     let id = "r.killed";
     kafka.create_topic(id, 2);
@@ -157,10 +160,18 @@ fn why_a_killed_member_went_is_not_told_by_history_alone() {
         let row = group(&snapshot(&kafka.bootstrap(), &["-g", id]), id).clone();
         if row["states"]["known"] == 2 { Ok(()) } else { Err(row.to_string()) }
     });
+    let mut watching = Collector::start(&mut lagtop(&["collect", "-b", &kafka.bootstrap(), "-g", id, "-i", "500ms"]));
+    watching.until("the log and its ends", |view| view.progress.all_seen);
     members.remove(1).abandon();
     for partition in 0..2 {
         kafka.produce(id, partition, 10);
     }
+    let newest = |view: &View| Some(Arc::clone(view.groups.first()?.rebalances.list.first()?));
+    let view = watching.until("the member to go", |view| newest(view).is_some_and(|last| last.gone.count == 1));
+    let seen = newest(&view).expect("a rebalance").gone.list[0].why.clone();
+    assert_eq!((seen.verdict, seen.lag_waiting), (Departed::Crashed, Some(true)), "{seen:?}");
+
+    // Whoever comes later reads the same record, but knows no log end of that time.
     let row = told(id, |row| list(row).last().is_some_and(|last| last["gone"]["count"] == 1));
     let gone = list(&row).last().expect("a rebalance")["gone"]["list"][0].clone();
     assert_eq!(gone["client_id"], "r.killed-1");
