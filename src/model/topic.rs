@@ -48,6 +48,10 @@ pub struct Topic {
     pub id: Option<Uuid>,
     /// Index = partition number.
     pub partitions: Vec<Partition>,
+    /// `cleanup.policy` contains `compact`: offsets are missing within the log, so a lag is an upper bound. `None`: not
+    /// known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compacted: Option<bool>,
 }
 
 /// Whether the topic is there, as far as our rights tell.

@@ -94,8 +94,8 @@ impl Facts {
         let topic = Topic {
             observed_at: self.at,
             presence: Presence::Present,
-            id: None,
             partitions: vec![partition; offsets.len()],
+            ..Topic::default()
         };
         self.snapshot.topics.insert(Name::new(name), topic);
         let column = |values: Vec<Option<i64>>| Some(Column { at: self.at, values, older: BTreeMap::new() });

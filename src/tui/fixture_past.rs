@@ -181,7 +181,7 @@ fn snapshot() -> Snapshot {
         let offsets = TopicOffsets { start: column(0), end: column(120_000), stable: None };
         snapshot.offsets.insert(Name::new(topic), offsets);
         let presence = Presence::Present;
-        let topic_facts = Topic { observed_at: At(NOW), presence, id: None, partitions };
+        let topic_facts = Topic { observed_at: At(NOW), presence, partitions, ..Topic::default() };
         snapshot.topics.insert(Name::new(topic), topic_facts);
     }
     let mut groups = groups();

@@ -102,6 +102,7 @@ impl Poller {
                     presence: Presence::Present,
                     id: described.and_then(|topic| topic.id),
                     partitions: partitions.clone(),
+                    compacted: None,
                 },
                 None if fresh_metadata => match described {
                     Some(topic) => topic.clone(),

@@ -23,6 +23,7 @@ pub fn topic(topic: &Topic, place: usize, at: At) -> model::Topic {
         presence: Presence::Present,
         id: Some(topic.id),
         partitions: (0..topic.logs.len()).map(partition).collect(),
+        compacted: Some(false),
     }
 }
 
