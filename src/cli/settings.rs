@@ -96,7 +96,7 @@ pub fn preferences(planning: Planning) -> Preferences {
         AssumeReset::Latest => Reset::Latest,
         AssumeReset::Earliest => Reset::Earliest,
     };
-    Preferences { reset, assignor: planning.plan_assignor, storm: planning.storm }
+    Preferences { reset, assignor: planning.plan_assignor, storm: planning.storm, ..Preferences::default() }
 }
 
 fn property(typed: &str, hide: &mut Vec<String>) -> Result<(String, String), UsageError> {

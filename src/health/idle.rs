@@ -9,6 +9,10 @@ use crate::assign::GroupInput;
 pub enum IdleReason {
     /// A rebalance is under way: it may get some.
     Rebalancing,
+    /// The group's target gives it some, which their owners have not given up yet.
+    WaitsForRevocation { partitions: usize },
+    /// It joined after the assignment was made.
+    JoinedSince,
     /// It subscribes to nothing that exists.
     NothingSubscribed,
     /// The topics that it subscribes to have fewer partitions than subscribers.
@@ -17,11 +21,31 @@ pub enum IdleReason {
     LeftOut,
 }
 
+/// Where a member without partitions is in its group's rebalance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It has what it shall have: nothing.
+    Settled,
+    Rebalancing,
+    /// It shall have so many partitions, and has none of them yet.
+    Awaits(usize),
+    /// It is not in the assignment that the group has.
+    Joined,
+}
+
 impl IdleReason {
-    /// The reason for member `member` of `group`, which holds nothing. `settled`: no rebalance is under way.
-    pub fn of(group: &GroupInput, member: usize, settled: bool) -> Self {
-        if !settled {
-            return Self::Rebalancing;
+    /// Whether it goes by what the members subscribe to.
+    pub fn needs_subscriptions(self) -> bool {
+        matches!(self, Self::NothingSubscribed | Self::MoreMembersThanPartitions { .. } | Self::LeftOut)
+    }
+
+    /// The reason for member `member` of `group`, which holds nothing and is at that point.
+    pub fn of(group: &GroupInput, member: usize, at: Standing) -> Self {
+        match at {
+            Standing::Settled => {}
+            Standing::Rebalancing => return Self::Rebalancing,
+            Standing::Awaits(partitions) => return Self::WaitsForRevocation { partitions },
+            Standing::Joined => return Self::JoinedSince,
         }
         let existing = |topic: &&u32| group.topics.get(**topic as usize).is_some_and(|topic| topic.count() > 0);
         let topics: Vec<u32> = group.members[member].topics.iter().filter(existing).copied().collect();
@@ -42,6 +66,11 @@ impl fmt::Display for IdleReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rebalancing => f.write_str("a rebalance is under way"),
+            Self::WaitsForRevocation { partitions: 1 } => f.write_str("waits for 1 partition that another still has"),
+            Self::WaitsForRevocation { partitions } => {
+                write!(f, "waits for {partitions} partitions that others still have")
+            }
+            Self::JoinedSince => f.write_str("joined since the last rebalance"),
             Self::NothingSubscribed => f.write_str("nothing that it subscribes to exists"),
             Self::MoreMembersThanPartitions { members, partitions } => {
                 write!(f, "{members} members > {partitions} partitions")
@@ -66,12 +95,15 @@ mod tests {
 
     #[test]
     fn each_reason_has_its_case() {
-        let eight_on_six = IdleReason::of(&group(8, &[6]), 7, true);
+        let eight_on_six = IdleReason::of(&group(8, &[6]), 7, Standing::Settled);
         assert_eq!(eight_on_six, IdleReason::MoreMembersThanPartitions { members: 8, partitions: 6 });
         assert_eq!(eight_on_six.to_string(), "8 members > 6 partitions");
-        assert_eq!(IdleReason::of(&group(8, &[6]), 7, false), IdleReason::Rebalancing);
-        assert_eq!(IdleReason::of(&group(4, &[2, 2]), 3, true), IdleReason::LeftOut);
-        assert_eq!(IdleReason::of(&group(1, &[0]), 0, true), IdleReason::NothingSubscribed);
-        assert_eq!(IdleReason::of(&group(1, &[]), 0, true), IdleReason::NothingSubscribed);
+        let of = |members, partitions: &[u32], at| IdleReason::of(&group(members, partitions), members - 1, at);
+        assert_eq!(of(8, &[6], Standing::Rebalancing), IdleReason::Rebalancing);
+        assert_eq!(of(8, &[6], Standing::Awaits(2)), IdleReason::WaitsForRevocation { partitions: 2 });
+        assert_eq!(of(8, &[6], Standing::Joined), IdleReason::JoinedSince);
+        assert_eq!(of(4, &[2, 2], Standing::Settled), IdleReason::LeftOut);
+        assert_eq!(of(1, &[0], Standing::Settled), IdleReason::NothingSubscribed);
+        assert_eq!(of(1, &[], Standing::Settled), IdleReason::NothingSubscribed);
     }
 }

@@ -17,6 +17,8 @@ pub struct PartitionFacts {
     pub start: Option<i64>,
     /// High watermark, and when it was read.
     pub end: Option<(i64, At)>,
+    /// Last stable offset, for a consumer that reads committed records alone: what is behind it cannot be read yet.
+    pub stable: Option<i64>,
     /// The commit was past the end in the poll before, too (with the same or an earlier commit).
     pub past_end_before: bool,
     /// Set for a share group, which commits nothing: how far it has read (nothing in it: not known).
@@ -24,7 +26,7 @@ pub struct PartitionFacts {
 }
 
 /// The lag of one partition, in records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PartitionLag {
     /// end − commit. Also 0 for one poll in which the commit was ahead of an end that had been read before it.
     Known(u64),
@@ -43,9 +45,13 @@ pub enum PartitionLag {
     TopicGone,
     /// The topic has fewer partitions than that.
     PartitionGone,
+    /// The group has members, all that they subscribe to is known, this topic is not in it, and nothing was committed
+    /// here for a while (see [`super::Thresholds::abandoned_after`]): outside the sum. `behind` = end − commit.
+    Abandoned { behind: Option<u64> },
     /// The end could not be read lately: the last lag that was known, and when that was.
     Stale { last: u64, since: At },
     /// Not read yet, or not readable with our rights.
+    #[default]
     Unknown,
 }
 
@@ -60,9 +66,10 @@ impl PartitionLag {
         if facts.exists && !facts.has_leader {
             return Self::NoLeader;
         }
-        let Some((end, read_at)) = facts.end else { return Self::Unknown };
+        let Some((high_watermark, read_at)) = facts.end else { return Self::Unknown };
+        let end = facts.stable.map_or(high_watermark, |stable| stable.min(high_watermark));
         if let Some(share) = facts.share {
-            return share.backlog(end).map_or(Self::Unknown, Self::Backlog);
+            return share.backlog(high_watermark).map_or(Self::Unknown, Self::Backlog);
         }
         let Some(commit) = facts.commit else {
             return Self::NoCommit { held: facts.start.map(|start| distance(start, end)) };
@@ -71,7 +78,9 @@ impl PartitionLag {
             return Self::Stale { last: distance(commit, end), since: read_at };
         }
         match facts.start {
-            _ if commit > end && facts.past_end_before => Self::PastEnd { by: distance(end, commit) },
+            _ if commit > high_watermark && facts.past_end_before => {
+                Self::PastEnd { by: distance(high_watermark, commit) }
+            }
             Some(start) if commit < start => {
                 Self::Expired { lost: distance(commit, start), readable: distance(start, end) }
             }
@@ -106,6 +115,7 @@ impl PartitionLag {
             Self::NoLeader => "no leader",
             Self::TopicGone => "topic gone",
             Self::PartitionGone => "partition gone",
+            Self::Abandoned { .. } => "abandoned",
             Self::Stale { .. } => "stale",
             Self::Unknown => "unknown",
         }
@@ -135,8 +145,11 @@ pub struct LagTotals {
     pub no_leader: usize,
     pub topic_gone: usize,
     pub partition_gone: usize,
+    pub abandoned: usize,
     pub stale: usize,
     pub unknown: usize,
+    /// Records in `lag` that may not be there: lags on compacted topics, and single ones that may be control records.
+    pub doubtful: u64,
 }
 
 impl LagTotals {
@@ -157,9 +170,20 @@ impl LagTotals {
             PartitionLag::NoLeader => self.no_leader += 1,
             PartitionLag::TopicGone => self.topic_gone += 1,
             PartitionLag::PartitionGone => self.partition_gone += 1,
+            PartitionLag::Abandoned { .. } => self.abandoned += 1,
             PartitionLag::Stale { .. } => self.stale += 1,
             PartitionLag::Unknown => self.unknown += 1,
         }
+    }
+
+    /// Takes note that so many of the records in the sum may not be there.
+    pub fn doubt(&mut self, records: u64) {
+        self.doubtful = self.doubtful.saturating_add(records);
+    }
+
+    /// Whether the sum is an upper bound: more than 1 % of it may not be there.
+    pub fn at_most(&self) -> bool {
+        self.doubtful > self.lag / 100
     }
 
     /// Whether the sum says anything at all.
@@ -175,6 +199,7 @@ impl LagTotals {
             ("no leader", self.no_leader),
             ("topic gone", self.topic_gone),
             ("partition gone", self.partition_gone),
+            ("abandoned", self.abandoned),
             ("stale", self.stale),
             ("unknown", self.unknown),
             ("no commit", self.no_commit),
@@ -208,6 +233,7 @@ mod tests {
             commit,
             start: Some(start),
             end: Some((end, At(0))),
+            stable: None,
             past_end_before: false,
             share: None,
         }
@@ -252,6 +278,27 @@ mod tests {
         assert_eq!(expired, PartitionLag::Expired { lost: 500, readable: 1000 });
         let totals: LagTotals = [expired, PartitionLag::Known(5)].iter().collect();
         assert_eq!((totals.lag, totals.lost, totals.expired), (1005, 500, 1));
+    }
+
+    #[test]
+    fn a_reader_of_committed_records_is_behind_as_far_as_it_may_read() {
+        let open = PartitionFacts { stable: Some(200), ..facts(0, Some(200), 1663) };
+        assert_eq!(lag(&open), PartitionLag::Known(0));
+        assert_eq!(lag(&PartitionFacts { commit: Some(150), ..open }), PartitionLag::Known(50));
+        // A commit between the two is no commit past the end.
+        assert_eq!(lag(&PartitionFacts { commit: Some(300), past_end_before: true, ..open }), PartitionLag::Known(0));
+        let past = PartitionFacts { commit: Some(1700), past_end_before: true, ..open };
+        assert_eq!(lag(&past), PartitionLag::PastEnd { by: 37 });
+    }
+
+    #[test]
+    fn a_total_of_mostly_doubtful_records_is_an_upper_bound() {
+        let mut totals: LagTotals = [PartitionLag::Known(1), PartitionLag::Known(0)].iter().collect();
+        assert!(!totals.at_most());
+        totals.doubt(1);
+        assert!(totals.at_most());
+        totals.add(&PartitionLag::Known(99));
+        assert!(!totals.at_most(), "1 of 100");
     }
 
     #[test]

@@ -1,14 +1,15 @@
-//! How fast a partition is written to and read: from what was seen of its log's end and of the group's commit.
+//! How a group gets on at a partition: from what was seen of its commit.
 //!
 //! A rate holds for a window, and the window is part of it. The window of a consume rate is the shortest one, up to the
 //! newest commit, that holds [`STEPS`] steps from commit to commit and [`SHORTEST`]; times of commits are those of
 //! their records where the coordinator log tells them, else of the polls that saw them, never of both.
 //!
-//! Memory: at most [`COMMITS`] commits of 32 bytes and [`ENDS`] ends of 16 bytes, about 1.5 KB a partition.
+//! Memory: at most [`COMMITS`] commits of 32 bytes and [`LAGS`] lags of 16 bytes, about 2 KB a partition of a group.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use super::{Direction, Samples, TimeLag, trend};
 use crate::model::{At, Name, Wall};
 
 /// Least steps from commit to commit in a window.
@@ -20,8 +21,15 @@ pub const AT_REST: Duration = Duration::from_secs(60);
 /// Lag of at most so many steps is on its way, not a backlog.
 pub const IN_FLIGHT: u64 = 2;
 
+/// Without a rhythm that is known: a commit is overdue after that. The default `max.poll.interval.ms`.
+pub const PATIENCE: Duration = Duration::from_secs(300);
+/// However fast the rhythm is, nothing is overdue before that.
+pub const LEAST_PATIENCE: Duration = Duration::from_secs(60);
+/// Times the longest pause that a group took and came back from.
+const PAUSES: u32 = 2;
+
 const COMMITS: usize = 32;
-const ENDS: usize = 24;
+const LAGS: usize = 48;
 /// Commits closer together than that count as one, so that the ring holds more than the shortest window.
 const CLOSE: i64 = 500;
 
@@ -33,7 +41,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    fn of(records: i64, window: Duration) -> Self {
+    pub(super) fn of(records: i64, window: Duration) -> Self {
         let seconds = window.as_secs_f64();
         Self { per_second: if seconds > 0.0 { records as f64 / seconds } else { 0.0 }, window }
     }
@@ -71,18 +79,37 @@ struct Step {
     lag: u64,
 }
 
+/// A commit that moved back: the records between are read again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rewound {
+    pub from: i64,
+    pub to: i64,
+    /// When it was seen.
+    pub at: At,
+}
+
 /// The past of one partition of one group.
 #[derive(Debug, Clone, Default)]
 pub struct PartitionHistory {
+    /// Which log the rest is about: see [`super::LogHistory::life`].
+    life: u32,
     /// Oldest first.
-    ends: VecDeque<(At, i64)>,
     commits: VecDeque<Step>,
     /// Times of [`Self::commits`] are those of records.
     recorded: bool,
     /// When the newest commit was last seen to be so.
     seen: At,
-    /// Who held it last.
+    /// Since when it is watched.
+    since: Option<At>,
+    /// When its offset was last seen to be another one than before, if ever.
+    moved: Option<At>,
+    /// The longest time that a commit was waited for while there was lag, and when it ended.
+    pause: Option<(At, Duration)>,
+    rewound: Option<Rewound>,
+    lags: Samples,
+    /// Who held it last, and since when.
     owner: Option<Name>,
+    owned_since: At,
 }
 
 /// The window of a consume rate.
@@ -93,9 +120,17 @@ struct Window {
 }
 
 impl PartitionHistory {
-    /// Who holds it now; another one ends the window. `None`, as in a rebalance, does not.
-    pub fn owned_by(&mut self, owner: Option<&Name>) {
+    /// The log that the rest is about. Of another one nothing is known yet.
+    pub fn of_log(&mut self, life: u32) {
+        if self.life != life {
+            *self = Self { life, owner: self.owner.take(), owned_since: self.owned_since, ..Self::default() };
+        }
+    }
+
+    /// Who holds it at `now`; another one ends the window. `None`, as in a rebalance, does not.
+    pub fn owned_by(&mut self, owner: Option<&Name>, now: At) {
         if owner.is_some() && self.owner.as_ref() != owner {
+            self.owned_since = now;
             if self.owner.is_some() {
                 let newest = self.commits.pop_back();
                 self.commits.clear();
@@ -103,35 +138,6 @@ impl PartitionHistory {
                 self.commits.extend(newest.map(|step| Step { seen: self.seen, ..step }));
             }
             self.owner = owner.cloned();
-        }
-    }
-
-    /// The log's end, read at that time. One that fell is that of another log: nothing before counts.
-    pub fn end(&mut self, at: At, end: i64) {
-        match self.ends.back() {
-            Some((_, last)) if end < *last => {
-                self.ends.clear();
-                self.commits.clear();
-            }
-            Some((last, _)) if at <= *last => return,
-            _ => {}
-        }
-        if self.ends.len() == ENDS {
-            self.thin(at);
-        }
-        self.ends.push_back((at, end));
-    }
-
-    /// Takes one end out of the ring: the older, the coarser. The oldest stays.
-    fn thin(&mut self, now: At) {
-        let gap = |place: &usize| {
-            let at = |place: usize| self.ends.get(place).map_or(At(0), |(at, _)| *at);
-            let (around, age) = (at(place + 1).since(at(place - 1)), now.since(at(*place)));
-            around.as_secs_f64() / age.as_secs_f64().max(0.001)
-        };
-        let least = (1..self.ends.len() - 1).min_by(|a, b| gap(a).total_cmp(&gap(b)));
-        if let Some(place) = least {
-            self.ends.remove(place);
         }
     }
 
@@ -144,6 +150,7 @@ impl PartitionHistory {
             self.recorded = recorded.is_some();
         }
         let step = Step { time, seen, offset, lag };
+        self.moves(step);
         self.seen = self.seen.max(seen);
         match self.commits.back().copied() {
             Some(last) if offset < last.offset => {
@@ -165,9 +172,94 @@ impl PartitionHistory {
         }
     }
 
-    /// There is no commit, or none any more.
-    pub fn uncommitted(&mut self) {
+    /// Whether the commit moves with this step, for how long that was waited for, and whether it moves back.
+    fn moves(&mut self, step: Step) {
+        self.since.get_or_insert(step.seen);
+        if self.rewound.is_some_and(|rewound| step.offset >= rewound.from) {
+            self.rewound = None;
+        }
+        let Some(last) = self.commits.back().copied() else { return };
+        if step.offset == last.offset || step.seen <= self.seen {
+            return;
+        }
+        if step.offset < last.offset {
+            let from = self.rewound.map_or(last.offset, |before| before.from.max(last.offset));
+            self.rewound = Some(Rewound { from, to: step.offset, at: step.seen });
+        } else if let Some(waited) = self.waiting(step.seen).filter(|_| self.moved.is_some())
+            && self.pause.is_none_or(|(_, longest)| waited >= longest)
+        {
+            self.pause = Some((step.seen, waited));
+        }
+        self.moved = Some(step.seen);
+    }
+
+    /// There is no commit, or none any more: nothing was read here, as far as that tells.
+    pub fn uncommitted(&mut self, seen: At) {
         self.commits.clear();
+        self.since.get_or_insert(seen);
+        self.rewound = None;
+    }
+
+    /// The lag at a time; what is older than `keep` is forgotten.
+    pub fn lag(&mut self, at: At, lag: u64, keep: Duration) {
+        self.lags.push(at, i64::try_from(lag).unwrap_or(i64::MAX), keep, LAGS);
+        let old = |at: At, now: At| now.since(at) > keep;
+        self.pause = self.pause.filter(|(ended, _)| !old(*ended, at));
+        self.rewound = self.rewound.filter(|rewound| !old(rewound.at, at));
+    }
+
+    /// Where the lag went within the last minute.
+    pub fn direction(&self) -> Direction {
+        Direction::of(&self.lags, trend::WINDOW)
+    }
+
+    /// For how long it is watched.
+    pub fn watched(&self, now: At) -> Duration {
+        self.since.map_or(Duration::ZERO, |since| now.since(since))
+    }
+
+    /// The commit moved back, and is not yet where it was.
+    pub fn rewound(&self) -> Option<Rewound> {
+        self.rewound
+    }
+
+    /// Whether the commit was seen to move within the last `window`.
+    pub fn moved_within(&self, window: Duration, now: At) -> bool {
+        self.moved.is_some_and(|moved| now.since(moved) <= window)
+    }
+
+    /// Whether a commit was made within the last `window`, also of an offset that was committed before; only records of
+    /// the coordinator log tell.
+    pub fn repeated_within(&self, window: Duration, now: At) -> bool {
+        let repeats = self.recorded && self.commits.len() > 1;
+        repeats && self.commits.back().is_some_and(|last| now.since(last.seen) <= window)
+    }
+
+    /// For how long a commit is waited for at `now`: since the last one moved, since its owner has the partition, and
+    /// since it is watched. `None`: there is no lag to wait for.
+    fn waiting(&self, now: At) -> Option<Duration> {
+        let last = self.lags.newest().filter(|(_, lag)| *lag > 0)?;
+        // Since there is lag: a consumer that has read all commits nothing.
+        let lagging = self.lags.iter().rev().take_while(|(_, lag)| *lag > 0).last().map_or(last.0, |(at, _)| at);
+        let since = lagging.max(self.moved.unwrap_or_default()).max(self.owned_since).max(self.since?);
+        Some(now.since(since))
+    }
+
+    /// For how long a commit is overdue at most, where the lag is `time_lag` old: none is waited for longer than there is
+    /// something to commit.
+    pub fn silent(&self, now: At, time_lag: TimeLag) -> Duration {
+        let waiting = self.waiting(now).unwrap_or_default();
+        match time_lag {
+            TimeLag::None => Duration::ZERO,
+            TimeLag::Known { time, .. } => waiting.min(time),
+            TimeLag::MoreThan(_) | TimeLag::Unknown => waiting,
+        }
+    }
+
+    /// How long a commit may be waited for before it is overdue: twice the longest pause that the group came back from,
+    /// at least [`LEAST_PATIENCE`]; where no rhythm is known, [`PATIENCE`].
+    pub fn patience(&self) -> Duration {
+        self.pause.map_or(PATIENCE, |(_, longest)| LEAST_PATIENCE.max(longest * PAUSES))
     }
 
     fn window(&self) -> Option<Window> {
@@ -196,14 +288,6 @@ impl PartitionHistory {
             _ if pause > length => Rate::of(records, length + pause),
             _ => Rate::of(records, length),
         })
-    }
-
-    /// How fast records are written here, over at least that window; `None`: it was not watched for so long.
-    pub fn produced(&self, window: Duration) -> Option<Rate> {
-        let (now, end) = *self.ends.back()?;
-        let old_enough = |(at, _): &&(At, i64)| now.since(*at) >= window.max(SHORTEST);
-        let (then, before) = *self.ends.iter().rev().find(old_enough)?;
-        Some(Rate::of(end - before, now.since(then)))
     }
 
     /// Whether that lag is no more than what is on its way between two commits: it is not behind.

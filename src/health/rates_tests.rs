@@ -64,12 +64,12 @@ fn a_commit_that_moves_back_is_never_a_negative_rate() {
 #[test]
 fn another_owner_ends_the_window_and_a_rebalance_does_not() {
     let mut history = polled(&[(0, 0), (5, 50), (10, 100), (15, 150)]);
-    history.owned_by(Some(&"a".into()));
+    history.owned_by(Some(&"a".into()), At(15_000));
     assert!(rate(&history).is_some(), "the first owner that is seen held it before");
-    history.owned_by(None);
-    history.owned_by(Some(&"a".into()));
+    history.owned_by(None, At(15_000));
+    history.owned_by(Some(&"a".into()), At(15_000));
     assert!(rate(&history).is_some());
-    history.owned_by(Some(&"b".into()));
+    history.owned_by(Some(&"b".into()), At(15_000));
     assert_eq!(rate(&history), None);
     for (seconds, offset) in [(20, 250), (25, 350)] {
         history.commit(Committed { offset, recorded: None, seen: At(seconds * 1000), lag: 0 });
@@ -118,35 +118,84 @@ fn a_backlog_is_more_than_two_steps() {
 }
 
 #[test]
-fn written_records_need_ten_seconds() {
-    let mut history = PartitionHistory::default();
-    for (millis, end) in [(0, 100), (2000, 120), (9999, 200)] {
-        history.end(At(millis), end);
-    }
-    assert_eq!(history.produced(Duration::ZERO), None);
-    history.end(At(10_000), 200);
-    assert_eq!(history.produced(Duration::ZERO), Some(Rate { per_second: 10.0, window: SHORTEST }));
-    assert_eq!(history.produced(Duration::from_secs(11)), None);
-    // Told again: no news.
-    history.end(At(10_000), 999);
-    assert_eq!(history.produced(Duration::ZERO), Some(Rate { per_second: 10.0, window: SHORTEST }));
-    // Another log.
-    history.end(At(12_000), 5);
-    assert_eq!(history.produced(Duration::ZERO), None);
-}
-
-#[test]
 fn the_rings_are_bounded_and_reach_far_back() {
     let mut history = PartitionHistory::default();
     for poll in 0..10_000_i64 {
         let seen = At(poll.unsigned_abs() * 500);
-        history.end(seen, poll);
+        history.lag(seen, poll.unsigned_abs(), Duration::from_secs(3600));
         history.commit(Committed { offset: poll, recorded: None, seen, lag: 0 });
     }
-    assert!(history.ends.len() <= ENDS && history.commits.len() <= COMMITS);
-    let rate = history.produced(Duration::from_secs(600)).unwrap();
-    assert!((rate.per_second - 2.0).abs() < 0.01 && rate.window < Duration::from_secs(1000), "{rate:?}");
+    assert!(history.lags.iter().len() <= LAGS && history.commits.len() <= COMMITS);
     assert_eq!(history.consumed(), Some(Rate { per_second: 2.0, window: SHORTEST }));
-    let bytes = COMMITS * size_of::<Step>() + ENDS * size_of::<(At, i64)>() + size_of::<PartitionHistory>();
-    assert!(bytes <= 1600, "{bytes}");
+    let bytes = COMMITS * size_of::<Step>() + LAGS * size_of::<(At, i64)>() + size_of::<PartitionHistory>();
+    assert!(bytes <= 2200, "{bytes}");
+}
+
+/// Polls every 2 s; the commit moves at these seconds, the lag is never 0 and older than `time_lag`.
+fn paused(moves: &[u64], until: u64) -> PartitionHistory {
+    let mut history = PartitionHistory::default();
+    for seconds in (0..=until).step_by(2) {
+        let seen = At(seconds * 1000);
+        let offset = moves.iter().filter(|at| **at <= seconds).count() as i64 * 10;
+        history.commit(Committed { offset, recorded: None, seen, lag: 5 });
+        history.lag(seen, 5, Duration::from_secs(3600));
+    }
+    history
+}
+
+#[test]
+fn patience_is_twice_the_longest_pause() {
+    assert_eq!(paused(&[], 100).patience(), PATIENCE, "no rhythm is known");
+    assert_eq!(paused(&[10], 100).patience(), PATIENCE, "before the first step nobody looked");
+    assert_eq!(paused(&[10, 16], 100).patience(), LEAST_PATIENCE);
+    assert_eq!(paused(&[10, 610, 620], 700).patience(), Duration::from_secs(1200));
+    // What was an hour ago is forgotten.
+    assert_eq!(paused(&[10, 610, 620], 4300).patience(), PATIENCE);
+}
+
+#[test]
+fn a_commit_is_waited_for_since_it_moved_and_there_is_lag() {
+    let silent = |history: &PartitionHistory, now: u64| history.silent(At(now * 1000), TimeLag::Unknown).as_secs();
+    assert_eq!(silent(&paused(&[10, 20], 100), 100), 80);
+    assert_eq!(silent(&paused(&[], 100), 100), 100, "since it is watched");
+    let mut taken = paused(&[10, 20], 100);
+    taken.owned_by(Some(&"a".into()), At(50_000));
+    assert_eq!(silent(&taken, 100), 50, "since the owner has it");
+    // Read to the end for 1000 s: nothing to commit, and nothing to learn of the rhythm.
+    let mut idle = paused(&[10, 20], 100);
+    idle.commit(Committed { offset: 25, recorded: None, seen: At(102_000), lag: 0 });
+    for seconds in (102..1100).step_by(2) {
+        idle.lag(At(seconds * 1000), 0, Duration::from_secs(3600));
+    }
+    assert_eq!(silent(&idle, 1100), 0);
+    idle.lag(At(1_102_000), 3, Duration::from_secs(3600));
+    assert_eq!(silent(&idle, 1110), 8);
+    let known = TimeLag::Known { time: Duration::from_secs(3), error: Duration::ZERO };
+    assert_eq!(idle.silent(At(1_110_000), known).as_secs(), 3, "no longer than there is something to commit");
+    let patience = idle.patience();
+    idle.commit(Committed { offset: 28, recorded: None, seen: At(1_112_000), lag: 0 });
+    assert_eq!(idle.patience(), patience);
+}
+
+#[test]
+fn a_commit_that_moved_back_is_rewound_until_it_is_where_it_was() {
+    let mut history = polled(&[(0, 0), (5, 50), (10, 100), (15, 20)]);
+    assert_eq!(history.rewound(), Some(Rewound { from: 100, to: 20, at: At(15_000) }));
+    let mut commit = |seconds: u64, offset| {
+        history.commit(Committed { offset, recorded: None, seen: At(seconds * 1000), lag: 1 });
+        history.rewound()
+    };
+    assert_eq!(commit(20, 60).map(|rewound| rewound.to), Some(20));
+    assert_eq!(commit(25, 10), Some(Rewound { from: 100, to: 10, at: At(25_000) }));
+    assert_eq!(commit(30, 99).map(|rewound| rewound.from), Some(100));
+    assert_eq!(commit(35, 100), None);
+}
+
+#[test]
+fn another_log_has_no_past() {
+    let mut history = paused(&[10, 20], 100);
+    history.of_log(0);
+    assert!(history.watched(At(100_000)) > Duration::ZERO);
+    history.of_log(1);
+    assert_eq!((history.watched(At(100_000)), history.consumed()), (Duration::ZERO, None));
 }

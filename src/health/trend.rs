@@ -1,18 +1,16 @@
-//! The lag of a group over the last polls: a bounded ring, and whether it rises or falls.
+//! Where a lag goes: whether it rises or falls.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
+use super::Samples;
 use crate::model::At;
 
-/// Samples kept: an hour at the default interval of 2 s.
-const KEPT: usize = 1800;
-
-/// Total lag of a group over time, oldest first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Trend {
-    samples: VecDeque<(At, u64)>,
-}
+/// The time that a direction is taken over.
+pub const WINDOW: Duration = Duration::from_secs(60);
+/// Less than that tells no direction.
+const LEAST: Duration = Duration::from_secs(10);
+/// Points of time in each half of the window.
+const POINTS: u32 = 8;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Direction {
@@ -22,65 +20,99 @@ pub enum Direction {
     Flat,
 }
 
-impl Trend {
-    /// Adds a sample; one no later than the last replaces it.
-    pub fn push(&mut self, at: At, lag: u64) {
-        if self.samples.back().is_some_and(|(last, _)| *last >= at) {
-            self.samples.pop_back();
+impl Direction {
+    /// Where the lag went within the last `window`: the median of its newer half against that of its older half, by more
+    /// than 2 % of the larger. A single step of a lag that goes up and down with each commit decides nothing.
+    pub fn of(lag: &Samples, window: Duration) -> Self {
+        let (Some((oldest, _)), Some((newest, _))) = (lag.oldest(), lag.newest()) else { return Self::Flat };
+        let length = newest.since(oldest).min(window);
+        if length < LEAST {
+            return Self::Flat;
         }
-        if self.samples.len() == KEPT {
-            self.samples.pop_front();
-        }
-        self.samples.push_back((at, lag));
-    }
-
-    pub fn clear(&mut self) {
-        self.samples.clear();
-    }
-
-    /// The newest `count` samples, oldest first.
-    pub fn newest(&self, count: usize) -> impl Iterator<Item = (At, u64)> + '_ {
-        self.samples.iter().skip(self.samples.len().saturating_sub(count)).copied()
-    }
-
-    /// Where the lag went within the last `window`: up or down by more than 2 % of the larger end.
-    pub fn direction(&self, window: Duration) -> Direction {
-        let Some((now, last)) = self.samples.back().copied() else { return Direction::Flat };
-        let first = self.samples.iter().find(|(at, _)| now.since(*at) <= window).map_or(last, |(_, lag)| *lag);
-        let margin = first.max(last) / 50;
-        if last > first.saturating_add(margin) {
-            Direction::Rising
-        } else if first > last.saturating_add(margin) {
-            Direction::Falling
+        let step = length / (2 * POINTS - 1);
+        let values: Option<Vec<f64>> = (0..2 * POINTS).map(|back| lag.value(before(newest, step * back))).collect();
+        let Some(values) = values else { return Self::Flat };
+        let (newer, older) = values.split_at(POINTS as usize);
+        let (now, then) = (median(newer), median(older));
+        let margin = now.max(then) / 50.0;
+        if now > then + margin {
+            Self::Rising
+        } else if then > now + margin {
+            Self::Falling
         } else {
-            Direction::Flat
+            Self::Flat
         }
     }
+}
+
+fn before(at: At, time: Duration) -> At {
+    At(at.0.saturating_sub(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)))
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    (sorted[middle - 1] + sorted[middle]) / 2.0
+}
+
+/// The lag at `cells` times, the same time apart, over the last `window` or what is known of it; oldest first.
+pub fn spark(lag: &Samples, window: Duration, cells: u32) -> Vec<u64> {
+    let (Some((oldest, _)), Some((newest, value))) = (lag.oldest(), lag.newest()) else { return Vec::new() };
+    let whole = |value: f64| value.max(0.0).round() as u64;
+    let length = newest.since(oldest).min(window);
+    if length.is_zero() || cells < 2 {
+        return vec![whole(value as f64)];
+    }
+    let step = length / (cells - 1);
+    let values = (0..cells).rev().filter_map(|back| lag.value(before(newest, step * back)));
+    values.map(whole).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn direction_is_that_of_the_window() {
-        let mut trend = Trend::default();
-        assert_eq!(trend.direction(Duration::from_secs(60)), Direction::Flat);
-        for (at, lag) in [(0, 1000), (60_000, 100), (90_000, 150), (119_000, 200)] {
-            trend.push(At(at), lag);
-        }
-        assert_eq!(trend.direction(Duration::from_secs(60)), Direction::Rising);
-        assert_eq!(trend.direction(Duration::from_secs(600)), Direction::Falling);
-        trend.push(At(119_000), 150);
-        assert_eq!(trend.newest(2).collect::<Vec<_>>(), [(At(90_000), 150), (At(119_000), 150)]);
-        assert_eq!(trend.direction(Duration::from_secs(30)), Direction::Flat);
+    fn samples(values: impl IntoIterator<Item = (u64, i64)>) -> Samples {
+        let mut ring = Samples::default();
+        let all = Duration::from_secs(86_400);
+        values.into_iter().for_each(|(seconds, lag)| ring.push(At(seconds * 1000), lag, all, 128));
+        ring
     }
 
     #[test]
-    fn the_ring_is_bounded() {
-        let mut trend = Trend::default();
-        (0..5000).for_each(|at| trend.push(At(at), at));
-        assert_eq!(trend.newest(usize::MAX).count(), KEPT);
-        assert_eq!(trend.newest(1).next(), Some((At(4999), 4999)));
+    fn direction_is_that_of_the_window() {
+        assert_eq!(Direction::of(&Samples::default(), WINDOW), Direction::Flat);
+        let ring =
+            samples((0..60).map(|step| (2 * step, if step < 30 { 1000 - step as i64 } else { 100 + 5 * step as i64 })));
+        assert_eq!(Direction::of(&ring, Duration::from_secs(50)), Direction::Rising);
+        assert_eq!(Direction::of(&ring, Duration::from_secs(600)), Direction::Falling);
+        // 2 % is nothing.
+        assert_eq!(
+            Direction::of(&samples((0..30).map(|step| (2 * step, 1000 + step as i64 / 2))), WINDOW),
+            Direction::Flat
+        );
+        // Neither is less than 10 s.
+        assert_eq!(Direction::of(&samples([(0, 0), (9, 1000)]), WINDOW), Direction::Flat);
+    }
+
+    #[test]
+    fn one_falling_step_does_not_hide_a_growing_lag() {
+        // 100 records come every second, a commit every 10 s takes 800.
+        let lag = |second: i64| 5000 + 100 * second - 800 * (second / 10);
+        let ring = samples((0..=60).map(|second| (second as u64, lag(second))));
+        assert!(lag(60) < lag(59));
+        assert_eq!(Direction::of(&ring, WINDOW), Direction::Rising);
+        let falling = samples((0..=60).map(|second| (second as u64, 9000 + 100 * second - 1300 * (second / 10))));
+        assert_eq!(Direction::of(&falling, WINDOW), Direction::Falling);
+    }
+
+    #[test]
+    fn a_spark_has_equal_steps_of_time() {
+        let ring = samples([(0, 0), (10, 100), (40, 100)]);
+        assert_eq!(spark(&ring, Duration::from_secs(600), 5), [0, 100, 100, 100, 100]);
+        assert_eq!(spark(&ring, Duration::from_secs(36), 4), [40, 100, 100, 100]);
+        assert_eq!(spark(&samples([(5, 7)]), WINDOW, 8), [7]);
+        assert!(spark(&Samples::default(), WINDOW, 8).is_empty());
     }
 }

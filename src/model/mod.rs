@@ -2,6 +2,7 @@
 
 pub mod cluster;
 pub mod event;
+pub mod figures;
 pub mod group;
 pub mod name;
 pub mod offsets;

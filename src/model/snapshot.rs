@@ -73,6 +73,8 @@ pub struct Progress {
     pub interval_ms: u64,
     /// How long the last poll took, in milliseconds.
     pub took_ms: u64,
+    /// Lag is that of consumers with `isolation.level=read_committed`: to the last stable offset.
+    pub read_committed: bool,
 }
 
 impl Snapshot {

@@ -4,37 +4,57 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::logs::Logs;
 use super::plan::{Answered, Basis, Facts, Question};
-use super::view::{GroupView, MemberView, PartitionRates, PartitionView, Rates};
-use super::{Memory, PastEnd, Preferences, freshness, rates};
-use crate::health::{IdleReason, LagTotals, MemberForecast, PartitionFacts, PartitionLag};
+use super::progress::{self, News};
+use super::view::{GroupView, MemberView, PartitionView};
+use super::{Memory, PastEnd, Preferences, freshness};
+use crate::health::idle::Standing;
+use crate::health::{Direction, IdleReason, LagTotals, PartitionFacts, PartitionLag, trend};
 use crate::model::{
     At, Column, Description, Group, GroupKind, GroupState, Member, Name, Presence, Problem, Scope, SharePartition,
     Snapshot, TopicPartitions,
 };
 
-/// Points of a group's trend that a screen can use.
-const TREND: usize = 120;
-/// The window of the trend's arrow.
-const WINDOW: Duration = Duration::from_secs(60);
+/// Points of a group's trend, and the time that they span.
+const TREND: u32 = 60;
+const SPAN: Duration = Duration::from_secs(600);
+/// Samples of a group's lag that are remembered, of 16 bytes each.
+const LAGS: usize = 256;
 
 pub fn build(
     id: &Name,
     group: &Group,
     facts: &Snapshot,
+    logs: &Logs,
     memory: &mut Memory,
     now: At,
     rebalance: Option<Duration>,
-    preferences: Preferences,
+    preferences: &Preferences,
 ) -> GroupView {
     let nothing = Description::default();
     let description = group.description.as_ref().unwrap_or(&nothing);
     let mut partitions = partitions(group, description, facts, memory, now);
     let mut members = members(description, &mut partitions);
-    memory.rates.take(group, facts, &mut partitions, &mut members);
-    let totals: LagTotals = partitions.iter().map(|partition| &partition.lag).collect();
-    if let Some(read_at) = ends_read_at(&partitions, facts).filter(|_| totals.has_known()) {
-        memory.trend.push(read_at, totals.lag);
+    let news = News {
+        group,
+        facts,
+        logs,
+        now,
+        interval: freshness(facts),
+        keep: preferences.keep,
+        abandoned_after: preferences.thresholds.of(id).abandoned_after,
+    };
+    memory.progress.take(news, &mut partitions, &mut members);
+    let totals = totals(&partitions);
+    for member in &mut members {
+        let held = member.partitions.iter().flatten().filter_map(|place| partitions.get(*place));
+        member.totals = self::totals(held);
+    }
+    let behind = if totals.shared > 0 { totals.backlog } else { totals.lag };
+    let told = totals.has_known() || totals.shared > 0;
+    if let Some(read_at) = ends_read_at(&partitions, facts).filter(|_| told) {
+        memory.lags.push(read_at, i64::try_from(behind).unwrap_or(i64::MAX), preferences.keep, LAGS);
     }
     let mut view = GroupView {
         id: id.clone(),
@@ -53,12 +73,12 @@ pub fn build(
         commits_at: group.commits_at,
         idle: members.iter().filter(|member| member.is_idle()).count(),
         totals,
-        trend: memory.trend.newest(TREND).map(|(_, lag)| lag).collect(),
-        direction: memory.trend.direction(WINDOW),
+        trend: trend::spark(&memory.lags, SPAN, TREND),
+        direction: Direction::of(&memory.lags, trend::WINDOW),
         problems: problems(id, &partitions, facts),
         ..GroupView::default()
     };
-    view.rates = rates::of_group(&partitions);
+    view.rates = progress::of_group(&partitions);
     if group.kind.is_consumer() && !members.is_empty() {
         let facts = Facts {
             kind: &group.kind,
@@ -67,7 +87,7 @@ pub fn build(
             partitions: &partitions,
             reset: preferences.reset,
             reconciling: members.iter().any(|member| member.reconciling),
-            capacity: &memory.rates.capacity,
+            capacity: &memory.progress.capacity,
             rebalance,
         };
         let basis = Basis::of(&facts);
@@ -86,7 +106,7 @@ fn judge(
     basis: Basis,
     partitions: &mut [PartitionView],
     members: &mut [MemberView],
-    preferences: Preferences,
+    preferences: &Preferences,
 ) {
     if memory.planned.as_ref().is_none_or(|(before, ..)| **before != basis) {
         let basis = Arc::new(basis);
@@ -97,11 +117,13 @@ fn judge(
     }
     let Some((basis, now, answer)) = &memory.planned else { return };
     let Answered { metrics, drains, members: forecasts } = now;
-    let settled = view.state == GroupState::Stable;
+    let assumed = members.iter().any(|member| member.subscription.is_none());
     for (place, member) in members.iter_mut().enumerate() {
         member.drain = forecasts.get(place).copied().unwrap_or_default();
         if member.is_idle() {
-            member.idle = Some(IdleReason::of(&basis.input, place, settled));
+            let reason = IdleReason::of(&basis.input, place, standing(view, member));
+            member.idle = Some(reason);
+            member.idle_assumed = assumed && reason.needs_subscriptions();
         }
     }
     if let Some(answer) = answer {
@@ -116,6 +138,20 @@ fn judge(
     view.metrics = Some(metrics.clone());
     view.drains = Some(*drains);
     view.basis = Some(Arc::clone(basis));
+}
+
+/// Where a member without partitions is in the group's rebalance.
+fn standing(view: &GroupView, member: &MemberView) -> Standing {
+    let epoch = member.log.as_ref().and_then(|log| log.epoch);
+    let behind = epoch.zip(view.assignment_epoch).is_some_and(|(epoch, assignment)| (0..assignment).contains(&epoch));
+    match view.state {
+        _ if !member.awaits.is_empty() => Standing::Awaits(member.awaits.len()),
+        GroupState::Stable => Standing::Settled,
+        // It has its target, nothing, though others are not there yet.
+        GroupState::Reconciling if epoch.is_some() && epoch == view.epoch => Standing::Settled,
+        GroupState::Reconciling | GroupState::Assigning if behind || epoch == Some(0) => Standing::Joined,
+        _ => Standing::Rebalancing,
+    }
 }
 
 /// When log ends were last read: a lag is a sample of that moment.
@@ -175,6 +211,8 @@ fn partitions(
         numbers.entry(topic).or_default();
     }
     let fresh = freshness(facts);
+    let committed_only = facts.progress.is_some_and(|progress| progress.read_committed);
+    let subscribed = subscribed(description);
     let mut past_end = BTreeMap::new();
     let mut out = Vec::new();
     for (name, mut numbers) in numbers {
@@ -193,6 +231,7 @@ fn partitions(
                 commit: commit.map(|commit| commit.offset),
                 start: read(offsets.and_then(|offsets| offsets.start.as_ref()), number).map(|(start, _)| start),
                 end: read(offsets.and_then(|offsets| offsets.end.as_ref()), number),
+                stable: None,
                 past_end_before: false,
                 share: share_facts(group, name, number),
             };
@@ -203,22 +242,42 @@ fn partitions(
                 known.past_end_before = past.confirmed;
                 past_end.insert((name.clone(), number), past);
             }
+            let stable = read(offsets.and_then(|offsets| offsets.stable.as_ref()), number).map(|(stable, _)| stable);
+            let stable = stable.filter(|_| known.end.is_some());
+            known.stable = stable.filter(|_| committed_only);
             out.push(PartitionView {
                 topic: name.clone(),
                 partition: number,
                 commit: known.commit,
                 start: known.start,
                 end: known.end.map(|(end, _)| end),
+                stable,
                 lag: PartitionLag::of(&known, now, fresh),
                 share: known.share,
-                owner: None,
-                planned: None,
-                rates: PartitionRates::default(),
+                subscribed: subscribed.as_ref().map(|topics| topics.contains(name)),
+                ..PartitionView::default()
             });
         }
     }
     memory.past_end = past_end;
     out
+}
+
+/// The topics that the members subscribe to; `None`: there are none, or it is not known of all.
+pub fn subscribed(description: &Description) -> Option<BTreeSet<&Name>> {
+    let members = Some(&description.members).filter(|members| !members.is_empty())?;
+    let all: Option<Vec<&Vec<Name>>> = members.iter().map(|member| member.subscription.as_ref()).collect();
+    Some(all?.into_iter().flatten().collect())
+}
+
+/// The totals of those partitions.
+fn totals<'a>(partitions: impl IntoIterator<Item = &'a PartitionView>) -> LagTotals {
+    let mut totals = LagTotals::default();
+    for partition in partitions {
+        totals.add(&partition.lag);
+        totals.doubt(partition.doubtful);
+    }
+    totals
 }
 
 /// Share groups commit nothing: their progress is the share coordinator's.
@@ -248,13 +307,13 @@ fn members(description: &Description, partitions: &mut [PartitionView]) -> Vec<M
             let places = places(topics, partitions);
             for held in &places {
                 partitions[*held].owner = Some(place);
+                partitions[*held].held_by_any = true;
             }
             places
         });
         let target = member.target.as_ref().filter(|_| held.is_some());
         let mut awaits = target.map(|target| places(target, partitions)).unwrap_or_default();
         awaits.retain(|place| !held.iter().flatten().any(|held| held == place));
-        let totals = held.iter().flatten().map(|held| &partitions[*held].lag).collect();
         MemberView {
             id: member.id.clone(),
             instance_id: member.instance_id.clone(),
@@ -264,14 +323,10 @@ fn members(description: &Description, partitions: &mut [PartitionView]) -> Vec<M
             subscription: member.subscription.clone(),
             partitions: held,
             elsewhere: member.elsewhere,
-            totals,
-            idle: None,
             reconciling: reconciling(member),
             awaits,
-            rates: Rates::default(),
-            capacity: None,
-            drain: MemberForecast::default(),
             log: member.log.clone(),
+            ..MemberView::default()
         }
     };
     description.members.iter().enumerate().map(member).collect()

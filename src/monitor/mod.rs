@@ -1,10 +1,12 @@
 //! The monitor: folds frames into a [`View`]. Pure: time is the frames' own, so a replay gives the same view.
 
 mod group;
+mod logs;
 pub mod metadata;
 pub mod plan;
-mod rates;
+mod progress;
 mod rebalances;
+mod verdicts;
 pub mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,15 +15,15 @@ use std::time::Duration;
 
 use crate::assign::Assignor;
 use crate::frame::{Frame, Level, Stamped};
-use crate::health::Trend;
 use crate::health::rebalances::{History, Reach, Seen, Storm};
+use crate::health::{Rules, Samples};
 use crate::model::{At, Name, Snapshot};
 use view::{Feed, GroupView, View};
 
 pub use plan::{Question, QuestionError, Reset, what_if};
 
 /// What the person wants the view to be like.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone)]
 pub struct Preferences {
     /// What a partition without a commit counts for in a plan.
     pub reset: Reset,
@@ -29,7 +31,26 @@ pub struct Preferences {
     pub assignor: Assignor,
     /// How many rebalances are a storm.
     pub storm: Storm,
+    /// From when on a group lags.
+    pub thresholds: Rules,
+    /// How far back the history of lags, ends and commits reaches.
+    pub keep: Duration,
 }
+
+impl Default for Preferences {
+    fn default() -> Self {
+        Self {
+            reset: Reset::default(),
+            assignor: Assignor::default(),
+            storm: Storm::default(),
+            thresholds: Rules::default(),
+            keep: KEEP,
+        }
+    }
+}
+
+/// How far back the history reaches unless the person says otherwise.
+pub const KEEP: Duration = Duration::from_secs(3600);
 
 /// Folds frames into views.
 #[derive(Debug, Default)]
@@ -37,6 +58,7 @@ pub struct Monitor {
     preferences: Preferences,
     facts: Snapshot,
     memory: BTreeMap<Name, Memory>,
+    logs: logs::Logs,
     history: History,
     watch: metadata::Watch,
     /// How far back the coordinator log was read when it was first read to its end.
@@ -57,12 +79,13 @@ struct Polls {
 /// What is remembered of a group between snapshots.
 #[derive(Debug, Default)]
 struct Memory {
-    trend: Trend,
+    /// Total lag.
+    lags: Samples,
     /// When the description was last looked at for rebalances.
     polled: Option<At>,
     /// Commits that were past the end in the last poll: offset and the end's time, by topic and partition.
     past_end: BTreeMap<(Name, i32), PastEnd>,
-    rates: rates::Memory,
+    progress: progress::Memory,
     /// The last plan and what it was made of: the same facts need no new one.
     planned: Option<(Arc<plan::Basis>, plan::Answered, Option<plan::Answer>)>,
 }
@@ -92,7 +115,8 @@ impl Polls {
 
 impl Monitor {
     pub fn new(preferences: Preferences) -> Self {
-        Self { preferences, view: View { assignor: preferences.assignor, ..View::default() }, ..Self::default() }
+        let view = View { assignor: preferences.assignor, ..View::default() };
+        Self { preferences, view, ..Self::default() }
     }
 
     /// The view as of the newest frame.
@@ -114,12 +138,16 @@ impl Monitor {
                 self.facts = Snapshot::default();
                 self.facts.apply(body);
                 let all = self.facts.groups.keys().chain(self.memory.keys()).cloned().collect();
+                self.logs.take(&self.facts, self.facts.topics.keys(), self.preferences.keep);
+                self.logs.tidy(&self.facts);
                 self.refresh(at, &all, None);
             }
             Frame::Partial(Stamped { at, body }) => {
                 let touched = self.touched(&body);
-                let topics = body.topics.keys().cloned().collect();
+                let topics: BTreeSet<Name> = body.topics.keys().cloned().collect();
+                let read: BTreeSet<Name> = body.offsets.keys().chain(&topics).cloned().collect();
                 self.facts.apply(body);
+                self.logs.take(&self.facts, &read, self.preferences.keep);
                 self.refresh(at, &touched, Some(&topics));
             }
             // Shown with the next snapshot: while a history is read there are thousands a second.
@@ -199,8 +227,8 @@ impl Monitor {
         for name in touched {
             if let Some(group) = facts.groups.get(name) {
                 let memory = self.memory.entry(name.clone()).or_default();
-                let rebalance = rates::rebalance_time(groups.get(name).map(|group| &**group));
-                let mut view = group::build(name, group, facts, memory, at, rebalance, self.preferences);
+                let rebalance = progress::rebalance_time(groups.get(name).map(|group| &**group));
+                let mut view = group::build(name, group, facts, &self.logs, memory, at, rebalance, &self.preferences);
                 if let Some(poll) = rebalances::poll(group, &view, memory, self.polls, at, self.view.started) {
                     self.history.poll(&poll);
                 }
@@ -220,6 +248,7 @@ impl Monitor {
             self.reach = rebalances::reach(log, self.view.started);
         }
         let (wall, storm) = (self.view.wall(at), self.preferences.storm);
+        let thresholds = &self.preferences.thresholds;
         let changed = self.history.take_changed();
         for (name, group) in &mut groups {
             if reshown.contains(name) && !touched.contains(name) {
@@ -227,8 +256,10 @@ impl Monitor {
             }
             if touched.contains(name) || changed.contains(name) || group.rebalances.moves_on() {
                 let summary = rebalances::summary(&self.history, group, at, wall, self.reach, storm);
-                if summary != group.rebalances {
-                    Arc::make_mut(group).rebalances = summary;
+                if summary != group.rebalances || touched.contains(name) {
+                    let group = Arc::make_mut(group);
+                    group.rebalances = summary;
+                    verdicts::judge_all(group, at, storm, thresholds.of(name));
                 }
             }
         }

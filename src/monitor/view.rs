@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::plan::Basis;
 use crate::assign::Assignor;
 use crate::assign::metrics::Metrics;
+use crate::health::rates::Rewound;
 use crate::health::rebalances::Happening;
-use crate::health::{Direction, Drain, IdleReason, LagTotals, MemberForecast, PartitionLag, Rate};
+use crate::health::{
+    Direction, Drain, IdleReason, Judgement, LagTotals, MemberForecast, PartitionLag, Rate, Thresholds, TimeLag,
+};
 use crate::model::{
     At, Evidence, GroupKind, GroupState, Listing, LogGap, LogProgress, MemberLog, Name, Problem, Progress,
     SharePartition, Wall,
@@ -123,9 +127,14 @@ pub struct GroupView {
     pub rates: Rates,
     /// When the lag will be gone as things are; `None` where there is nobody to forecast of.
     pub drains: Option<DrainView>,
-    /// Total lag of the newest polls, oldest first.
+    /// Total lag over the last 10 minutes or what is known of them, at times the same time apart, oldest first.
     pub trend: Vec<u64>,
     pub direction: Direction,
+    /// The longest of its partitions.
+    pub time_lag: TimeLag,
+    pub judgement: Judgement,
+    /// What it was judged by.
+    pub thresholds: Thresholds,
     /// Problems of this group and of its topics.
     pub problems: Vec<Problem>,
 }
@@ -178,11 +187,16 @@ pub struct MemberView {
     pub totals: LagTotals,
     /// Set where it holds nothing.
     pub idle: Option<IdleReason>,
+    /// The reason takes for granted that every member subscribes to all that the group owns.
+    pub idle_assumed: bool,
     /// KIP-848: it holds something else than its target.
     pub reconciling: bool,
     /// Places in [`GroupView::partitions`] of what its target has and it does not hold: their owners have not given them
     /// up yet, or it has not taken them.
     pub awaits: Vec<usize>,
+    /// The longest of what it holds.
+    pub time_lag: TimeLag,
+    pub judgement: Judgement,
     /// Over what it holds.
     pub rates: Rates,
     /// The most that it was seen to do with a backlog, in records per second.
@@ -200,18 +214,31 @@ impl MemberView {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct PartitionView {
     pub topic: Name,
     pub partition: i32,
     pub commit: Option<i64>,
     pub start: Option<i64>,
     pub end: Option<i64>,
+    /// Last stable offset, where it was read: what is behind it belongs to an open transaction.
+    pub stable: Option<i64>,
     pub lag: PartitionLag,
+    /// Records of the lag that may not be there: all of it on a compacted topic, one that may be a control record.
+    pub doubtful: u64,
+    pub time_lag: TimeLag,
+    /// Where its lag went within the last minute.
+    pub direction: Direction,
+    pub signs: CommitSigns,
+    pub judgement: Judgement,
     /// Of a share group: how far it has read.
     pub share: Option<SharePartition>,
     /// Place in [`GroupView::members`].
     pub owner: Option<usize>,
+    /// Some member of a share group has it.
+    pub held_by_any: bool,
+    /// Some member subscribes to its topic; `None`: not all subscriptions are known.
+    pub subscribed: Option<bool>,
     /// Owner under the plan: place in [`PlanView::members`].
     pub planned: Option<usize>,
     pub rates: PartitionRates,
@@ -233,7 +260,36 @@ pub struct PartitionRates {
     pub in_flight: bool,
 }
 
+/// How the commit of a partition gets on, in what the rules of docs/health-rules.md go by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CommitSigns {
+    /// How long the partition is watched.
+    pub watched: Duration,
+    /// How long a commit is overdue at most.
+    pub silent: Duration,
+    /// How long one may be waited for.
+    pub patience: Duration,
+    /// The commit moved within the patience.
+    pub moves: bool,
+    /// Within it a commit was repeated, or another partition of the same owner moved.
+    pub alive: bool,
+    pub rewound: Option<Rewound>,
+    /// When retention will pass the commit.
+    pub time_to_loss: Option<Duration>,
+}
+
 impl PartitionView {
+    /// Records that an open transaction holds: end − last stable offset.
+    pub fn open_transaction(&self) -> u64 {
+        let held = self.end.zip(self.stable).map(|(end, stable)| end.saturating_sub(stable));
+        held.and_then(|held| u64::try_from(held).ok()).unwrap_or(0)
+    }
+
+    /// Records before the commit that the log still holds: how far retention is from it.
+    pub fn to_log_start(&self) -> Option<u64> {
+        u64::try_from(self.commit?.checked_sub(self.start?)?).ok()
+    }
+
     /// end − commit, the figure of the Apache tool; negative for a commit past the end.
     pub fn raw(&self) -> Option<i64> {
         Some(self.end? - self.commit?)

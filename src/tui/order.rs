@@ -201,9 +201,10 @@ fn gravity(lag: &PartitionLag) -> u8 {
         PartitionLag::TopicGone => 3,
         PartitionLag::PartitionGone => 4,
         PartitionLag::NoCommit { .. } => 5,
-        PartitionLag::Stale { .. } => 6,
-        PartitionLag::Unknown => 7,
-        PartitionLag::Known(_) | PartitionLag::Backlog(_) => 8,
+        PartitionLag::Abandoned { .. } => 6,
+        PartitionLag::Stale { .. } => 7,
+        PartitionLag::Unknown => 8,
+        PartitionLag::Known(_) | PartitionLag::Backlog(_) => 9,
     }
 }
 

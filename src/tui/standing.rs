@@ -139,7 +139,10 @@ pub fn lag_role(lag: &PartitionLag) -> Option<Role> {
         PartitionLag::Known(_) | PartitionLag::Backlog(_) => None,
         PartitionLag::Expired { .. } | PartitionLag::NoLeader => Some(Role::Critical),
         PartitionLag::PastEnd { .. } => Some(Role::Warn),
-        PartitionLag::NoCommit { .. } | PartitionLag::TopicGone | PartitionLag::PartitionGone => Some(Role::Accent),
+        PartitionLag::NoCommit { .. }
+        | PartitionLag::TopicGone
+        | PartitionLag::PartitionGone
+        | PartitionLag::Abandoned { .. } => Some(Role::Accent),
         PartitionLag::Stale { .. } | PartitionLag::Unknown => Some(Role::Unknown),
     }
 }

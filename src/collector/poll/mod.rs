@@ -178,6 +178,7 @@ impl Poller {
 
         self.polls += 1;
         self.news.progress = Some(Progress {
+            read_committed: false,
             polls: self.polls,
             all_seen: self.all_seen(),
             interval_ms: millis(self.interval),

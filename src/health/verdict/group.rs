@@ -1,0 +1,140 @@
+//! The verdicts on a member and on a group: those of its partitions, and what is to say of the whole.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::{Finding, Judgement, Reason, Severity, Verdict};
+use crate::health::PartitionLag;
+
+/// What is to know of a group beside its partitions.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct GroupSigns {
+    /// Members and state, or commits, were read.
+    pub read: bool,
+    /// Its progress through partitions can be known at all.
+    pub reads_partitions: bool,
+    pub members: usize,
+    /// Members without partitions.
+    pub idle: usize,
+    /// Members that own only partitions that nothing is written to, in a group to which something is.
+    pub nothing_arrives: usize,
+    /// The most partitions that one member owns, of how many.
+    pub most: usize,
+    pub owned: usize,
+    /// For how long a rebalance is under way, and whether that may be longer.
+    pub rebalancing: Option<(Duration, bool)>,
+    /// Rebalances within the window of a storm; `None`: it is none.
+    pub storm: Option<(usize, Duration)>,
+    /// Facts of the group that could not be had.
+    pub problems: usize,
+}
+
+/// A partition's state and verdict, and its place in the group.
+pub type Grouped<'a> = (usize, &'a PartitionLag, &'a Judgement);
+
+/// The verdict on a member, from the partitions that it holds.
+pub fn judge_member<'a>(held: impl IntoIterator<Item = Grouped<'a>>) -> Judgement {
+    judge_group(&GroupSigns { read: true, reads_partitions: true, members: 1, ..GroupSigns::default() }, held)
+}
+
+/// The verdict on a group.
+///
+/// A partition whose lag is not known makes a group UNKNOWN only if there is no other, or if it has no leader; one that
+/// is empty, gone or abandoned never makes its verdict. What is only worth a word raises the severity to a note and
+/// leaves the verdict.
+pub fn judge_group<'a>(signs: &GroupSigns, partitions: impl IntoIterator<Item = Grouped<'a>>) -> Judgement {
+    let (mut findings, completeness) = gathered(partitions);
+    let mut find = |severity, verdict, reason| findings.push(Finding::new(severity, verdict, reason));
+    if let Some((lasting, at_least)) = signs.rebalancing {
+        find(Severity::Warn, Verdict::Rebalancing, Reason::Rebalancing { lasting, at_least });
+    }
+    if let Some((count, window)) = signs.storm {
+        find(Severity::Warn, Verdict::Rebalancing, Reason::Storm { count, window });
+    }
+    if !signs.read {
+        find(Severity::Unknown, Verdict::Unknown, Reason::NotRead);
+    } else if !signs.reads_partitions && signs.members > 0 {
+        find(Severity::Unknown, Verdict::Unknown, Reason::NoOffsets);
+    }
+    tell_rebalance_once(&mut findings);
+    let (verdict, mut severity) = decided(&findings, signs);
+    findings.extend(worth_a_word(signs).map(|reason| Finding::new(Severity::Note, verdict, reason)));
+    if findings.iter().any(|finding| finding.severity == Severity::Note) {
+        severity = severity.min(Severity::Note);
+    }
+    if findings.is_empty() {
+        findings.push(Finding::new(severity, verdict, Reason::Nothing));
+    }
+    findings.sort_by_key(|finding| (finding.severity, finding.verdict));
+    Judgement { verdict, severity, completeness, reasons: findings }
+}
+
+fn worth_a_word(signs: &GroupSigns) -> impl Iterator<Item = Reason> {
+    let GroupSigns { members, idle, nothing_arrives, most, owned, problems, .. } = *signs;
+    // Twice a fair share, and more than one above it.
+    let fair = owned.div_ceil(members.max(1));
+    let uneven = members > 1 && most >= 2 * fair && most > fair + 1;
+    let said = [
+        (idle > 0, Reason::Idle { members: idle, of: members }),
+        (nothing_arrives > 0, Reason::NothingArrives { members: nothing_arrives }),
+        (uneven, Reason::Uneven { partitions: most, of: owned, members }),
+        (problems > 0, Reason::Problems { count: problems }),
+    ];
+    said.into_iter().filter(|(is, _)| *is).map(|(_, reason)| reason)
+}
+
+/// A group's rebalance is told of its partitions, too: once is enough, with the gravest of severities.
+fn tell_rebalance_once(findings: &mut Vec<Finding>) {
+    let is = |finding: &Finding| matches!(finding.reason, Reason::Rebalancing { .. });
+    let Some(severity) = findings.iter().filter(|finding| is(finding)).map(|finding| finding.severity).min() else {
+        return;
+    };
+    findings.retain(|finding| !is(finding) || finding.partition.is_none());
+    findings.iter_mut().filter(|finding| is(finding)).for_each(|finding| finding.severity = severity);
+}
+
+/// The verdict of what is known and counts.
+fn decided(findings: &[Finding], signs: &GroupSigns) -> (Verdict, Severity) {
+    let counts = |finding: &&Finding| match finding.verdict {
+        Verdict::Unknown => finding.severity == Severity::Critical,
+        Verdict::Empty => false,
+        _ => true,
+    };
+    let gravest = findings.iter().filter(counts).min_by_key(|finding| (finding.severity, finding.verdict));
+    let unknown = findings.iter().any(|finding| finding.verdict == Verdict::Unknown);
+    let standalone = findings.iter().any(|finding| matches!(finding.reason, Reason::Standalone));
+    match gravest {
+        Some(finding) if finding.verdict != Verdict::Ok => (finding.verdict, finding.severity),
+        None if unknown => (Verdict::Unknown, Severity::Unknown),
+        // Nobody reads, and there is nothing to read.
+        _ if signs.members == 0 && !standalone => (Verdict::Empty, Severity::Ok),
+        _ => (Verdict::Ok, Severity::Ok),
+    }
+}
+
+/// The findings of partitions, those of one rule and verdict as one; and the mean completeness of what counts.
+fn gathered<'a>(partitions: impl IntoIterator<Item = Grouped<'a>>) -> (Vec<Finding>, f64) {
+    let mut findings: BTreeMap<(Severity, Verdict, &'static str), Finding> = BTreeMap::new();
+    let (mut complete, mut counted) = (0.0, 0usize);
+    for (place, lag, judgement) in partitions {
+        if !matches!(lag, PartitionLag::TopicGone | PartitionLag::PartitionGone | PartitionLag::Abandoned { .. }) {
+            complete += judgement.completeness;
+            counted += 1;
+        }
+        for finding in &judgement.reasons {
+            let new = Finding { partition: Some(place), ..finding.clone() };
+            findings
+                .entry((finding.severity, finding.verdict, finding.reason.rule()))
+                .and_modify(|known| {
+                    let count = known.count + 1;
+                    if finding.reason.size() > known.reason.size() {
+                        *known = new.clone();
+                    }
+                    known.count = count;
+                })
+                .or_insert(new);
+        }
+    }
+    let completeness = if counted == 0 { 1.0 } else { complete / counted as f64 };
+    (findings.into_values().collect(), completeness)
+}

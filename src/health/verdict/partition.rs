@@ -1,0 +1,213 @@
+//! The verdict on one partition of a group.
+
+use std::time::Duration;
+
+use super::{COMPLETE, Finding, Judgement, Reason, Severity, Verdict};
+use crate::health::rates::{Rewound, SHORTEST};
+use crate::health::{Direction, PartitionLag, Rate, Thresholds, TimeLag};
+use crate::model::At;
+
+/// Retention that passes the commit sooner than that is a trouble.
+pub const NEAR_LOSS: Duration = Duration::from_secs(900);
+
+/// Who reads a partition, as far as that is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Owner {
+    /// A member has it.
+    Member,
+    /// No member has it although the group is at rest; `subscribed`: some member subscribes to its topic, as far as known.
+    Nobody { subscribed: bool },
+    /// The group has no members.
+    NoMembers,
+    /// Partitions change hands, or nobody can tell.
+    #[default]
+    Unsettled,
+}
+
+/// All that decides the verdict on a partition.
+#[derive(Debug, Clone, Default)]
+pub struct PartitionSigns {
+    pub now: At,
+    pub lag: Option<PartitionLag>,
+    pub owner: Owner,
+    /// The one record that the lag is may be a transaction's marker.
+    pub control_record: bool,
+    /// Records between the last stable offset and the end: an open transaction.
+    pub open_transaction: u64,
+    pub time_lag: TimeLag,
+    pub direction: Direction,
+    pub written: Option<Rate>,
+    /// The lag is no more than what is on its way between two commits.
+    pub in_flight: bool,
+    /// How long commit and end are watched together.
+    pub watched: Duration,
+    /// How long a commit is overdue at most.
+    pub silent: Duration,
+    /// How long one may be waited for.
+    pub patience: Duration,
+    /// The commit was seen to move within the patience.
+    pub moves: bool,
+    /// A commit was made within the patience, or another partition of the same owner moved: somebody is alive.
+    pub alive: bool,
+    /// Some partition of the group has a commit.
+    pub group_commits: bool,
+    pub rewound: Option<Rewound>,
+    pub time_to_loss: Option<Duration>,
+    /// For how long a rebalance is under way, and whether that may be longer.
+    pub rebalancing: Option<(Duration, bool)>,
+    pub thresholds: Thresholds,
+}
+
+/// The verdict on a partition.
+pub fn judge(signs: &PartitionSigns) -> Judgement {
+    let mut findings = Vec::new();
+    let mut find = |severity, verdict, reason| findings.push(Finding::new(severity, verdict, reason));
+    let mut completeness = (signs.watched.as_secs_f64() / COMPLETE.as_secs_f64()).min(1.0);
+    match signs.lag {
+        None | Some(PartitionLag::Unknown) => {
+            completeness = 0.0;
+            find(Severity::Unknown, Verdict::Unknown, Reason::NotRead);
+        }
+        Some(PartitionLag::Stale { since, .. }) => {
+            completeness = 0.0;
+            find(Severity::Unknown, Verdict::Unknown, Reason::Stale { since: signs.now.since(since) });
+        }
+        Some(PartitionLag::NoLeader) => find(Severity::Critical, Verdict::Unknown, Reason::NoLeader),
+        Some(PartitionLag::TopicGone) => find(Severity::Note, Verdict::Empty, Reason::TopicGone),
+        Some(PartitionLag::PartitionGone) => find(Severity::Note, Verdict::Empty, Reason::PartitionGone),
+        Some(PartitionLag::Abandoned { .. }) => find(Severity::Note, Verdict::Empty, Reason::Abandoned),
+        Some(PartitionLag::PastEnd { by }) => find(Severity::Warn, Verdict::Stalled, Reason::PastEnd { by }),
+        Some(PartitionLag::NoCommit { held }) => findings.push(no_commit(signs, held)),
+        Some(PartitionLag::Known(lag) | PartitionLag::Backlog(lag)) => findings.extend(behind(signs, lag)),
+        Some(PartitionLag::Expired { lost, readable }) => {
+            find(Severity::Critical, Verdict::Lagging, Reason::Lost { records: lost });
+            findings.extend(behind(signs, readable).into_iter().filter(|other| other.severity < Severity::Unknown));
+        }
+    }
+    Judgement::of(findings, completeness)
+}
+
+fn no_commit(signs: &PartitionSigns, held: Option<u64>) -> Finding {
+    match held {
+        Some(0) => Finding::new(Severity::Ok, Verdict::Empty, Reason::Nothing),
+        _ if !signs.group_commits => Finding::new(Severity::Unknown, Verdict::Unknown, Reason::CommitsNothing),
+        Some(held) if is_never_consumed(signs) => {
+            Finding::new(Severity::Warn, Verdict::Stalled, Reason::NeverConsumed { held })
+        }
+        held => Finding::new(Severity::Note, Verdict::Unknown, Reason::NoCommit { held }),
+    }
+}
+
+/// It is owned and was written to for long enough, and yet nothing was committed.
+fn is_never_consumed(signs: &PartitionSigns) -> bool {
+    let written = signs.written.is_some_and(|rate| rate.per_second > 0.0);
+    signs.owner == Owner::Member && written && signs.watched > signs.patience
+}
+
+/// What is to say of a partition with a lag (or a share group's backlog) of so many records.
+fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut find = |severity, verdict, reason| findings.push(Finding::new(severity, verdict, reason));
+    if let Some(Rewound { from, to, at }) = signs.rewound {
+        let reason = Reason::Rewound { from, to, ago: signs.now.since(at) };
+        find(Severity::Warn, Verdict::Rewound, reason);
+    }
+    if lag == 0 {
+        let reason = match signs.open_transaction {
+            0 => Reason::CaughtUp,
+            to_end => Reason::OpenTransaction { to_end },
+        };
+        find(Severity::Ok, Verdict::Ok, reason);
+        if signs.owner == (Owner::Nobody { subscribed: true }) {
+            find(Severity::Note, Verdict::Ok, Reason::NoOwner { lag });
+        }
+        return findings;
+    }
+    if let Some(time) = signs.time_to_loss.filter(|time| *time < NEAR_LOSS) {
+        find(Severity::Critical, Verdict::Lagging, Reason::NearLoss { time });
+    }
+    let growing = signs.written.is_some_and(|rate| rate.per_second > 0.0);
+    match signs.owner {
+        _ if signs.control_record => {
+            find(Severity::Ok, Verdict::Ok, Reason::ControlRecord);
+            return findings;
+        }
+        // An open transaction of which nobody knows whether the group may read it.
+        _ if signs.open_transaction >= lag => {
+            find(Severity::Ok, Verdict::Ok, Reason::OpenTransaction { to_end: signs.open_transaction });
+            return findings;
+        }
+        Owner::NoMembers if !signs.moves => {
+            let severity = if growing { Severity::Critical } else { Severity::Note };
+            find(severity, Verdict::Stopped, Reason::NoMembers { lag, growing });
+            return findings;
+        }
+        Owner::Nobody { subscribed } if !signs.moves => {
+            let severity = if growing && subscribed { Severity::Critical } else { Severity::Note };
+            let reason = if subscribed { Reason::NoOwner { lag } } else { Reason::NotSubscribed { lag } };
+            find(severity, Verdict::Stopped, reason);
+            return findings;
+        }
+        Owner::NoMembers => find(Severity::Ok, Verdict::Ok, Reason::Standalone),
+        _ => {}
+    }
+    if let Some((lasting, at_least)) = signs.rebalancing {
+        let severity = if lasting > signs.thresholds.time_lag { Severity::Critical } else { Severity::Warn };
+        find(severity, Verdict::Rebalancing, Reason::Rebalancing { lasting, at_least });
+    } else if signs.silent > signs.patience {
+        let (silent, patience) = (signs.silent, signs.patience);
+        let (verdict, reason) = if signs.alive {
+            (Verdict::Stalled, Reason::Stuck { silent, patience })
+        } else {
+            (Verdict::Stopped, Reason::Silent { silent, patience })
+        };
+        find(Severity::Critical, verdict, reason);
+    }
+    findings.extend(progress(signs, lag));
+    findings
+}
+
+/// How far behind it is, and where that goes.
+fn progress(signs: &PartitionSigns, lag: u64) -> Option<Finding> {
+    let Thresholds { lag: most, time_lag: longest, .. } = signs.thresholds;
+    let (time, growing) = (signs.time_lag, signs.direction == Direction::Rising);
+    // Where the time is not known: how long it took to write what is behind.
+    let writing = signs.written.filter(|rate| rate.per_second > 0.0 && !matches!(time, TimeLag::Known { .. }));
+    let estimate =
+        writing.map(|rate| Duration::try_from_secs_f64(lag as f64 / rate.per_second).unwrap_or(Duration::MAX));
+    let severity = if growing { Severity::Critical } else { Severity::Warn };
+    let falling = signs.direction == Direction::Falling;
+    if let Some(threshold) = most.filter(|most| lag > *most) {
+        return Some(if falling {
+            Finding::new(Severity::Note, Verdict::CatchingUp, Reason::CatchingUp { time, estimate })
+        } else {
+            Finding::new(severity, Verdict::Lagging, Reason::BehindBy { lag, threshold, growing })
+        });
+    }
+    if signs.in_flight {
+        return Some(Finding::new(Severity::Ok, Verdict::Ok, Reason::InFlight { lag }));
+    }
+    let known = time.at_least().max(estimate);
+    if known.is_some_and(|known| known > longest) {
+        return Some(if falling {
+            Finding::new(Severity::Note, Verdict::CatchingUp, Reason::CatchingUp { time, estimate })
+        } else {
+            Finding::new(severity, Verdict::Lagging, Reason::Behind { time, estimate, threshold: longest, growing })
+        });
+    }
+    // Not old as far as was seen; whether it is older, only time or the rate of writing tells.
+    let told = matches!(time, TimeLag::Known { .. }) || (estimate.is_some() && signs.watched >= SHORTEST);
+    if told || signs.moves {
+        let time = if matches!(time, TimeLag::Known { .. }) { time } else { estimated(time, estimate) };
+        return Some(Finding::new(Severity::Ok, Verdict::Ok, Reason::Within { time, threshold: longest }));
+    }
+    let reason = Reason::WatchedShortly { watched: signs.watched };
+    Some(Finding::new(Severity::Unknown, Verdict::Unknown, reason))
+}
+
+fn estimated(time: TimeLag, estimate: Option<Duration>) -> TimeLag {
+    match estimate {
+        Some(time) => TimeLag::Known { time, error: time },
+        None => time,
+    }
+}

@@ -1,0 +1,176 @@
+//! How a group gets on: from its facts to the history of each partition, and from there to the view.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::logs::Logs;
+use super::plan::rounded;
+use super::view::{CommitSigns, GroupView, MemberView, PartitionRates, PartitionView, Rates};
+use crate::health::rates::{Committed, SHORTEST};
+use crate::health::{PartitionHistory, PartitionLag, Rate, TimeLag};
+use crate::model::{At, Evidence, Group, GroupKind, Name, Snapshot};
+
+/// What is remembered of a group: about 2 KB a partition.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// By topic; index = partition number.
+    topics: BTreeMap<Name, Vec<PartitionHistory>>,
+    /// The most that each member was seen to do with a backlog, in records per second.
+    pub capacity: BTreeMap<Name, f64>,
+}
+
+/// The newest facts, and the past of the logs.
+#[derive(Clone, Copy)]
+pub struct News<'a> {
+    pub group: &'a Group,
+    pub facts: &'a Snapshot,
+    pub logs: &'a Logs,
+    pub now: At,
+    /// Samples that are further apart are some with a gap between.
+    pub interval: Duration,
+    pub keep: Duration,
+    /// A topic that nobody subscribes to is abandoned after that time without a commit.
+    pub abandoned_after: Duration,
+}
+
+impl Memory {
+    /// Takes in what the newest facts say, and fills in what members and partitions have of it.
+    pub fn take(&mut self, news: News<'_>, partitions: &mut [PartitionView], members: &mut [MemberView]) {
+        let News { group, facts, logs, now, .. } = news;
+        let seen = commits_seen(group, facts);
+        self.topics.retain(|name, _| facts.topics.contains_key(name));
+        let mut backlogged = vec![false; members.len()];
+        for same_topic in partitions.chunk_by_mut(|a, b| a.topic == b.topic) {
+            let name = same_topic[0].topic.clone();
+            let Some(topic) = facts.topics.get(&name) else { continue };
+            let histories = self.topics.entry(name.clone()).or_default();
+            histories.resize_with(topic.partitions.len(), PartitionHistory::default);
+            let commits = group.commits.as_ref().and_then(|commits| commits.topics.get(&name));
+            for partition in same_topic {
+                let number = usize::try_from(partition.partition).ok();
+                let Some(history) = number.and_then(|number| histories.get_mut(number)) else { continue };
+                let Some(log) = logs.get(&name, partition.partition) else { continue };
+                history.of_log(log.life());
+                history.owned_by(partition.owner.and_then(|owner| members.get(owner)).map(|member| &member.id), now);
+                let committed = match partition.share {
+                    // A share group commits nothing: everything below its start is done.
+                    Some(share) => {
+                        share.start.map(|start| (start, None)).zip(group.share.as_ref().map(|share| share.at))
+                    }
+                    None => commits
+                        .and_then(|commits| commits.get(&partition.partition))
+                        .map(|commit| (commit.offset, commit.committed_at))
+                        .zip(seen),
+                };
+                let lag = partition.lag.records();
+                match committed {
+                    Some(((offset, recorded), seen)) => {
+                        history.commit(Committed { offset, recorded, seen, lag: lag.unwrap_or(0) });
+                    }
+                    None => history.uncommitted(seen.unwrap_or(now)),
+                }
+                if let Some(lag) = lag {
+                    history.lag(now, lag, news.keep);
+                }
+                let consumed = history.consumed();
+                let window = consumed.map_or(Duration::ZERO, |rate| rate.window);
+                partition.rates = PartitionRates {
+                    written: log.produced(window).or_else(|| log.produced(Duration::ZERO)),
+                    consumed,
+                    in_flight: lag.is_some_and(|lag| history.in_flight(lag)),
+                };
+                let offset = committed.map(|((offset, _), _)| offset);
+                partition.time_lag = match (lag, offset) {
+                    (Some(0), _) => TimeLag::None,
+                    (Some(_), Some(offset)) => log.time_lag(offset, now, news.interval),
+                    _ => TimeLag::Unknown,
+                };
+                let patience = history.patience();
+                partition.direction = history.direction();
+                partition.signs = CommitSigns {
+                    watched: history.watched(now),
+                    silent: history.silent(now, partition.time_lag),
+                    patience,
+                    moves: history.moved_within(patience, now),
+                    alive: history.repeated_within(patience, now),
+                    rewound: history.rewound(),
+                    time_to_loss: offset
+                        .and_then(|offset| log.time_to_loss(offset, consumed.map_or(0.0, |rate| rate.per_second))),
+                };
+                partition.doubtful = match lag {
+                    Some(lag) if topic.compacted == Some(true) => lag,
+                    Some(1) if group.kind != GroupKind::Share && !log.grew_within(SHORTEST, now) => 1,
+                    _ => 0,
+                };
+                let left = partition.subscribed == Some(false) && partition.owner.is_none();
+                let quiet =
+                    !history.moved_within(news.abandoned_after, now) && history.watched(now) >= news.abandoned_after;
+                if left && quiet && committed.is_some() && lag.is_some() {
+                    partition.lag = PartitionLag::Abandoned { behind: lag };
+                    partition.doubtful = 0;
+                }
+                if let Some(backlogged) = partition.owner.and_then(|owner| backlogged.get_mut(owner)) {
+                    *backlogged |= history.was_backlogged();
+                }
+            }
+        }
+        self.members(partitions, members, &backlogged);
+    }
+
+    fn members(&mut self, partitions: &mut [PartitionView], members: &mut [MemberView], backlogged: &[bool]) {
+        let mut known = std::mem::take(&mut self.capacity);
+        for (member, backlogged) in members.iter_mut().zip(backlogged) {
+            let held = || member.partitions.iter().flatten().filter_map(|place| partitions.get(*place));
+            let rates = Rates {
+                written: Rate::sum(held().map(|partition| partition.rates.written)),
+                consumed: Rate::sum(held().map(|partition| partition.rates.consumed)),
+            };
+            let alive = held().any(|partition| partition.signs.moves);
+            member.time_lag = TimeLag::longest(held().map(|partition| partition.time_lag));
+            member.rates = rates;
+            // Whoever moves one partition is alive for the others.
+            for place in member.partitions.iter().flatten().filter(|_| alive) {
+                if let Some(partition) = partitions.get_mut(*place) {
+                    partition.signs.alive = true;
+                }
+            }
+            let mut capacity = known.remove(&member.id);
+            if let Some(rate) = rates.consumed.filter(|rate| *backlogged && rate.per_second > 0.0) {
+                let rate = rounded(rate.per_second);
+                capacity = Some(capacity.map_or(rate, |before| before.max(rate)));
+            }
+            member.capacity = capacity;
+            self.capacity.extend(capacity.map(|capacity| (member.id.clone(), capacity)));
+        }
+    }
+}
+
+/// The rates of all partitions.
+pub fn of_group(partitions: &[PartitionView]) -> Rates {
+    Rates {
+        written: Rate::sum(partitions.iter().map(|partition| partition.rates.written)),
+        consumed: Rate::sum(partitions.iter().map(|partition| partition.rates.consumed)),
+    }
+}
+
+/// When the newest commits were known to be so: where the log tells, it tells of all.
+fn commits_seen(group: &Group, facts: &Snapshot) -> Option<At> {
+    let read = group.commits_at?;
+    let by_log = |description: &&crate::model::Description| {
+        description.evidence == Evidence::Log && description.log_gap.is_none()
+    };
+    let follows = group.description.as_ref().filter(by_log).and(facts.log.as_ref());
+    Some(follows.map_or(read, |log| read.max(log.observed_at)))
+}
+
+/// How long the group's rebalances take: the median, of those that are known exactly where there are any.
+pub fn rebalance_time(before: Option<&GroupView>) -> Option<Duration> {
+    let list = &before?.rebalances.list;
+    let times = |exact: bool| {
+        let took = list.iter().map(|rebalance| rebalance.took).filter(move |took| !(exact && took.is_lower_bound()));
+        let mut times: Vec<Duration> = took.map(crate::health::rebalances::Took::known).collect();
+        times.sort_unstable();
+        times.get(times.len() / 2).copied()
+    };
+    times(true).or_else(|| times(false))
+}
