@@ -71,7 +71,7 @@ impl LogHistory {
     /// How long ago the end first exceeded that commit, linear between two samples. A commit below the oldest sample, or
     /// one that was exceeded while nobody looked for longer than `interval`, was so before.
     pub fn time_lag(&self, commit: i64, now: At, interval: Duration) -> TimeLag {
-        let Some((newest, end)) = self.ends.newest() else { return TimeLag::Unknown };
+        let Some((_, end)) = self.ends.newest() else { return TimeLag::Unknown };
         if end <= commit {
             return TimeLag::None;
         }
@@ -83,13 +83,13 @@ impl LogHistory {
             }
             let age = now.since(at);
             let Some((then, offset)) = before else {
-                return if at == newest && age.is_zero() { TimeLag::Unknown } else { TimeLag::MoreThan(age) };
+                return more_than(age);
             };
             let gap = at.since(then);
             let part = (i128::from(end) - i128::from(commit)) as f64 / (i128::from(end) - i128::from(offset)) as f64;
             let time = age + gap.mul_f64(part.clamp(0.0, 1.0));
             if gap > interval.max(time / LOOKED_AWAY) {
-                return TimeLag::MoreThan(age);
+                return more_than(age);
             }
             return TimeLag::Known { time, error: gap };
         }
@@ -109,6 +109,11 @@ impl LogHistory {
         let closer = speed - pace;
         (closer > 0.0).then(|| Duration::try_from_secs_f64((commit - to) as f64 / closer).unwrap_or(Duration::MAX))
     }
+}
+
+/// The newest look tells no more than that there is lag.
+fn more_than(age: Duration) -> TimeLag {
+    if age.is_zero() { TimeLag::Unknown } else { TimeLag::MoreThan(age) }
 }
 
 #[cfg(test)]

@@ -107,6 +107,8 @@ pub struct PartitionHistory {
     pause: Option<(At, Duration)>,
     rewound: Option<Rewound>,
     lags: Samples,
+    /// Since when there is lag; `None`: there is none.
+    lagging: Option<At>,
     /// Who held it last, and since when.
     owner: Option<Name>,
     owned_since: At,
@@ -185,10 +187,12 @@ impl PartitionHistory {
         if step.offset < last.offset {
             let from = self.rewound.map_or(last.offset, |before| before.from.max(last.offset));
             self.rewound = Some(Rewound { from, to: step.offset, at: step.seen });
-        } else if let Some(waited) = self.waiting(step.seen).filter(|_| self.moved.is_some())
-            && self.pause.is_none_or(|(_, longest)| waited >= longest)
-        {
-            self.pause = Some((step.seen, waited));
+        } else if self.moved.is_some() {
+            // Before the first step nobody looked.
+            let waited = self.waiting(step.seen).unwrap_or_default();
+            if self.pause.is_none_or(|(_, longest)| waited >= longest) {
+                self.pause = Some((step.seen, waited));
+            }
         }
         self.moved = Some(step.seen);
     }
@@ -202,6 +206,7 @@ impl PartitionHistory {
 
     /// The lag at a time; what is older than `keep` is forgotten.
     pub fn lag(&mut self, at: At, lag: u64, keep: Duration) {
+        self.lagging = if lag > 0 { self.lagging.or(Some(at)) } else { None };
         self.lags.push(at, i64::try_from(lag).unwrap_or(i64::MAX), keep, LAGS);
         let old = |at: At, now: At| now.since(at) > keep;
         self.pause = self.pause.filter(|(ended, _)| !old(*ended, at));
@@ -238,10 +243,8 @@ impl PartitionHistory {
     /// For how long a commit is waited for at `now`: since the last one moved, since its owner has the partition, and
     /// since it is watched. `None`: there is no lag to wait for.
     fn waiting(&self, now: At) -> Option<Duration> {
-        let last = self.lags.newest().filter(|(_, lag)| *lag > 0)?;
         // Since there is lag: a consumer that has read all commits nothing.
-        let lagging = self.lags.iter().rev().take_while(|(_, lag)| *lag > 0).last().map_or(last.0, |(at, _)| at);
-        let since = lagging.max(self.moved.unwrap_or_default()).max(self.owned_since).max(self.since?);
+        let since = self.lagging?.max(self.moved.unwrap_or_default()).max(self.owned_since).max(self.since?);
         Some(now.since(since))
     }
 

@@ -1,5 +1,6 @@
 //! The monitor: folds frames into a [`View`]. Pure: time is the frames' own, so a replay gives the same view.
 
+mod events;
 mod group;
 mod logs;
 pub mod metadata;
@@ -86,6 +87,7 @@ struct Memory {
     /// Commits that were past the end in the last poll: offset and the end's time, by topic and partition.
     past_end: BTreeMap<(Name, i32), PastEnd>,
     progress: progress::Memory,
+    events: events::Memory,
     /// The last plan and what it was made of: the same facts need no new one.
     planned: Option<(Arc<plan::Basis>, plan::Answered, Option<plan::Answer>)>,
 }
@@ -260,6 +262,10 @@ impl Monitor {
                     let group = Arc::make_mut(group);
                     group.rebalances = summary;
                     verdicts::judge_all(group, at, storm, thresholds.of(name));
+                    let described = facts.groups.get(name).and_then(|group| group.description.as_ref());
+                    if let (Some(memory), Some(started)) = (self.memory.get_mut(name), self.view.started) {
+                        memory.events.look(group, described, at, started).for_each(|line| self.history.add(line));
+                    }
                 }
             }
         }

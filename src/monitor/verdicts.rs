@@ -108,3 +108,7 @@ fn nothing_arrives(group: &GroupView) -> usize {
     let members = group.members.iter().filter_map(|member| member.partitions.as_ref());
     members.filter(|held| !held.is_empty() && held.iter().all(quiet)).count()
 }
+
+#[cfg(test)]
+#[path = "verdicts_tests.rs"]
+mod tests;

@@ -149,6 +149,14 @@ impl History {
         self.publish(out);
     }
 
+    /// Takes in what was found out about a group otherwise than by an event or a poll's members.
+    pub fn add(&mut self, line: Happening) {
+        let group = self.groups.entry(line.group.clone()).or_default();
+        let mut out = Vec::new();
+        group.side(line, &mut out);
+        self.publish(out);
+    }
+
     /// Forgets deleted groups of long ago that are not in `there`.
     pub fn tidy(&mut self, there: impl Fn(&Name) -> bool) {
         let deleted = self.groups.iter().filter(|(name, group)| group.is_deleted() && !there(name));
@@ -174,10 +182,13 @@ impl History {
                 Happened::Created => 3,
                 Happened::CommitsBack { .. } => 4,
                 Happened::Deleted | Happened::TypeChanged { .. } => 5,
+                Happened::Verdict { .. } => 6,
+                Happened::TopicLeft { .. } => 7,
             };
             let who = match &line.what {
                 Happened::StaticRestarted(who) => who.as_ref().map(|who| who.id.clone()),
                 Happened::StaticAway(who) => Some(who.id.clone()),
+                Happened::TopicLeft { topic } => Some(topic.clone()),
                 _ => None,
             };
             self.feed.insert((line.wall, line.log, tag, line.group.clone(), who), Arc::new(line));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::cause::{Cause, Why};
+use crate::health::{Reason, Severity, Verdict};
 use crate::model::{EventMember, Evidence, GroupKind, Member, Name, Wall};
 
 /// One rebalance that has ended.
@@ -266,6 +267,19 @@ pub enum Happened {
         from: i64,
         to: i64,
     },
+    /// Another verdict, which has held for a while.
+    Verdict {
+        from: Verdict,
+        to: Verdict,
+        severity: Severity,
+        /// What decided, and the partition that shows it most.
+        reason: Reason,
+        partition: Option<(Name, i32)>,
+    },
+    /// The last member that subscribed to a topic is gone, or subscribes to others.
+    TopicLeft {
+        topic: Name,
+    },
 }
 
 impl Happened {
@@ -279,6 +293,8 @@ impl Happened {
             Self::StaticAway(_) => "static_away",
             Self::StaticRestarted(_) => "static_restarted",
             Self::CommitsBack { .. } => "commits_back",
+            Self::Verdict { .. } => "verdict",
+            Self::TopicLeft { .. } => "topic_left",
         }
     }
 }
@@ -298,6 +314,14 @@ impl fmt::Display for Happened {
             Self::StaticAway(who) => write!(f, "static member {who} went and may come back"),
             Self::StaticRestarted(Some(who)) => write!(f, "static member {who} restarted"),
             Self::StaticRestarted(None) => f.write_str("a static member restarted"),
+            Self::Verdict { from, to, reason, partition, .. } => {
+                write!(f, "{from} > {to}: ")?;
+                match partition {
+                    Some((topic, number)) => write!(f, "{topic}-{number}: {reason}"),
+                    None => write!(f, "{reason}"),
+                }
+            }
+            Self::TopicLeft { topic } => write!(f, "no member subscribes to {topic} any more"),
             Self::CommitsBack { partitions, records, topic, partition, from, to } => {
                 write!(f, "commit of {topic}-{partition} moved back {from} > {to}")?;
                 match partitions {

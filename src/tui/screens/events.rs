@@ -109,6 +109,8 @@ fn name(what: &Happened) -> &'static str {
         Happened::StaticAway(_) => "static away",
         Happened::StaticRestarted(_) => "static restart",
         Happened::CommitsBack { .. } => "commits back",
+        Happened::Verdict { .. } => "verdict",
+        Happened::TopicLeft { .. } => "topic left",
     }
 }
 
@@ -116,6 +118,7 @@ fn style(look: &Look, what: &Happened) -> Style {
     match what {
         Happened::Rebalance(_) | Happened::Created | Happened::StaticRestarted(_) => Style::new(),
         Happened::Deleted | Happened::TypeChanged { .. } | Happened::StaticAway(_) => look.style(Role::Accent),
-        Happened::CommitsBack { .. } => look.style(Role::Warn),
+        Happened::CommitsBack { .. } | Happened::TopicLeft { .. } => look.style(Role::Warn),
+        Happened::Verdict { .. } => Style::new(),
     }
 }
