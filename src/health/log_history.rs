@@ -113,7 +113,7 @@ impl LogHistory {
 
 /// The newest look tells no more than that there is lag.
 fn more_than(age: Duration) -> TimeLag {
-    if age.is_zero() { TimeLag::Unknown } else { TimeLag::MoreThan(age) }
+    if age < Duration::from_secs(1) { TimeLag::Unknown } else { TimeLag::MoreThan(age) }
 }
 
 #[cfg(test)]

@@ -52,6 +52,7 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
     let signs = GroupSigns {
         read: group.described_at.is_some() || group.commits_at.is_some(),
         reads_partitions: group.kind.reads_partitions(),
+        needs_log: group.kind == GroupKind::ShareOrStreams,
         members: group.members.len(),
         idle: if rebalancing.is_some() { 0 } else { group.idle },
         nothing_arrives: nothing_arrives(group),

@@ -4,6 +4,7 @@
 // The names are the schema's.
 #![allow(clippy::struct_field_names)]
 
+pub mod health;
 pub mod metadata;
 pub mod plans;
 mod rebalances;
@@ -63,6 +64,14 @@ struct Group {
     members: Vec<Member>,
     idle_members: usize,
     #[serde(flatten)]
+    health: health::VerdictRow,
+    /// The longest of its partitions.
+    time_lag: health::TimeLagRow,
+    /// Where its lag went within the last minute.
+    trend: &'static str,
+    /// What the verdict was judged by.
+    thresholds: health::ThresholdsRow,
+    #[serde(flatten)]
     totals: Totals,
     rates: plans::RatesRow,
     /// As things are.
@@ -86,6 +95,8 @@ struct Totals {
     /// Share groups: records that are not done, by the broker's own formula; `null` for all others.
     backlog: Option<u64>,
     lost: u64,
+    /// The lag is an upper bound: more than 1 % of it may be control records, or records that compaction took away.
+    at_most: bool,
     states: States,
 }
 
@@ -99,6 +110,7 @@ struct States {
     no_leader: usize,
     topic_gone: usize,
     partition_gone: usize,
+    abandoned: usize,
     stale: usize,
     unknown: usize,
 }
@@ -118,8 +130,13 @@ struct Member {
     elsewhere: usize,
     #[serde(flatten)]
     totals: Totals,
+    #[serde(flatten)]
+    health: health::VerdictRow,
+    time_lag: health::TimeLagRow,
     /// Why it holds nothing.
     idle: Option<String>,
+    /// The reason takes for granted that every member subscribes to all that the group owns.
+    idle_assumed: bool,
     rates: plans::RatesRow,
     /// The most that it was seen to do with a backlog, in records per second.
     capacity: Option<f64>,
@@ -143,9 +160,15 @@ struct Partition {
     commit: Option<i64>,
     start: Option<i64>,
     end: Option<i64>,
+    /// Last stable offset.
+    stable: Option<i64>,
     state: &'static str,
     /// Records that can still be read; `null` where that is not known.
     lag: Option<u64>,
+    /// Records of the lag that may not be there.
+    doubtful: u64,
+    /// Records that an open transaction holds.
+    open_transaction: u64,
     /// Records deleted before they were read.
     lost: Option<u64>,
     /// How far the commit is past the end.
@@ -161,6 +184,11 @@ struct Partition {
     rates: plans::RatesRow,
     /// Its lag is on its way between two commits: no backlog.
     in_flight: bool,
+    time_lag: health::TimeLagRow,
+    trend: &'static str,
+    #[serde(flatten)]
+    health: health::VerdictRow,
+    signs: health::SignsRow,
 }
 
 #[derive(Debug, Serialize)]
@@ -223,12 +251,16 @@ fn group_row(group: &GroupView, view: &View) -> Group {
         commits_age_ms: age(view.commits_at(group)),
         members: group.members.iter().map(|member| member_row(member, group)).collect(),
         idle_members: group.idle,
+        health: health::verdict(&group.judgement, group),
+        time_lag: health::time_lag(group.time_lag),
+        trend: health::direction(group.direction),
+        thresholds: health::thresholds(group.thresholds),
         totals: totals(&group.totals),
         rates: plans::rates(group.rates),
         drains: group.drains.as_ref().map(|drains| plans::group_drain(drains, called)),
         current: group.metrics.as_ref().map(plans::judged),
         plan: group.plan.as_ref().map(plans::plan),
-        partitions: group.partitions.iter().map(|partition| partition_row(partition, group)).collect(),
+        partitions: group.partitions.iter().map(|partition| partition_row(partition, group, view.now)).collect(),
         metadata: metadata::row(&group.kind, &group.metadata, view),
         rebalances: rebalances::rows(&group.rebalances),
         events: rebalances::events(&group.rebalances),
@@ -241,6 +273,7 @@ fn totals(totals: &LagTotals) -> Totals {
         lag: totals.has_known().then_some(totals.lag),
         backlog: (totals.shared > 0).then_some(totals.backlog),
         lost: totals.lost,
+        at_most: totals.at_most(),
         states: States {
             known: totals.known,
             backlog: totals.shared,
@@ -250,6 +283,7 @@ fn totals(totals: &LagTotals) -> Totals {
             no_leader: totals.no_leader,
             topic_gone: totals.topic_gone,
             partition_gone: totals.partition_gone,
+            abandoned: totals.abandoned,
             stale: totals.stale,
             unknown: totals.unknown,
         },
@@ -271,7 +305,10 @@ fn member_row(member: &MemberView, group: &GroupView) -> Member {
         partitions: member.partitions.as_ref().map(held),
         elsewhere: member.elsewhere,
         totals: totals(&member.totals),
+        health: health::verdict(&member.judgement, group),
+        time_lag: health::time_lag(member.time_lag),
         idle: member.idle.map(|reason| reason.to_string()),
+        idle_assumed: member.idle_assumed,
         rates: plans::rates(member.rates),
         capacity: member.capacity,
         drains: plans::drain(member.drain),
@@ -280,7 +317,7 @@ fn member_row(member: &MemberView, group: &GroupView) -> Member {
     }
 }
 
-fn partition_row(partition: &PartitionView, group: &GroupView) -> Partition {
+fn partition_row(partition: &PartitionView, group: &GroupView, now: At) -> Partition {
     let member = |place: Option<usize>| place.map(|place| group.members[place].id.clone());
     let (mut lost, mut past_end, mut held, mut backlog) = (None, None, None, None);
     match partition.lag {
@@ -296,8 +333,11 @@ fn partition_row(partition: &PartitionView, group: &GroupView) -> Partition {
         commit: partition.commit,
         start: partition.start,
         end: partition.end,
+        stable: partition.stable,
         state: partition.lag.name(),
         lag: partition.lag.readable(),
+        doubtful: partition.doubtful,
+        open_transaction: partition.open_transaction(),
         lost,
         past_end,
         held,
@@ -307,6 +347,10 @@ fn partition_row(partition: &PartitionView, group: &GroupView) -> Partition {
         planned_owner: member(partition.planned),
         rates: plans::rates(Rates { written: partition.rates.written, consumed: partition.rates.consumed }),
         in_flight: partition.rates.in_flight,
+        time_lag: health::time_lag(partition.time_lag),
+        trend: health::direction(partition.direction),
+        health: health::verdict(&partition.judgement, group),
+        signs: health::signs(partition, now),
     }
 }
 

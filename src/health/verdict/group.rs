@@ -13,6 +13,8 @@ pub struct GroupSigns {
     pub read: bool,
     /// Its progress through partitions can be known at all.
     pub reads_partitions: bool,
+    /// It can be known from the coordinator log alone, which is not readable.
+    pub needs_log: bool,
     pub members: usize,
     /// Members without partitions.
     pub idle: usize,
@@ -39,11 +41,14 @@ pub fn judge_member<'a>(held: impl IntoIterator<Item = Grouped<'a>>) -> Judgemen
 
 /// The verdict on a group.
 ///
-/// A partition whose lag is not known makes a group UNKNOWN only if there is no other, or if it has no leader; one that
+/// A partition whose lag is not known makes a group UNKNOWN only if there is no other, or if it has no leader (one whose
+/// lag is known, and nobody can say yet whether it goes, makes it so before one that is OK); one that
 /// is empty, gone or abandoned never makes its verdict. What is only worth a word raises the severity to a note and
 /// leaves the verdict.
 pub fn judge_group<'a>(signs: &GroupSigns, partitions: impl IntoIterator<Item = Grouped<'a>>) -> Judgement {
     let (mut findings, completeness) = gathered(partitions);
+    let known = signs.read && signs.reads_partitions;
+    let completeness = completeness.unwrap_or(if known { 1.0 } else { 0.0 });
     let mut find = |severity, verdict, reason| findings.push(Finding::new(severity, verdict, reason));
     if let Some((lasting, at_least)) = signs.rebalancing {
         find(Severity::Warn, Verdict::Rebalancing, Reason::Rebalancing { lasting, at_least });
@@ -51,7 +56,9 @@ pub fn judge_group<'a>(signs: &GroupSigns, partitions: impl IntoIterator<Item = 
     if let Some((count, window)) = signs.storm {
         find(Severity::Warn, Verdict::Rebalancing, Reason::Storm { count, window });
     }
-    if !signs.read {
+    if signs.needs_log {
+        find(Severity::Unknown, Verdict::Unknown, Reason::NeedsLog);
+    } else if !signs.read {
         find(Severity::Unknown, Verdict::Unknown, Reason::NotRead);
     } else if !signs.reads_partitions && signs.members > 0 {
         find(Severity::Unknown, Verdict::Unknown, Reason::NoOffsets);
@@ -96,6 +103,8 @@ fn tell_rebalance_once(findings: &mut Vec<Finding>) {
 /// The verdict of what is known and counts.
 fn decided(findings: &[Finding], signs: &GroupSigns) -> (Verdict, Severity) {
     let counts = |finding: &&Finding| match finding.verdict {
+        // Of a lag that is known nobody can say yet whether it goes.
+        Verdict::Unknown if matches!(finding.reason, Reason::WatchedShortly { .. }) => true,
         Verdict::Unknown => finding.severity == Severity::Critical,
         Verdict::Empty => false,
         _ => true,
@@ -112,8 +121,9 @@ fn decided(findings: &[Finding], signs: &GroupSigns) -> (Verdict, Severity) {
     }
 }
 
-/// The findings of partitions, those of one rule and verdict as one; and the mean completeness of what counts.
-fn gathered<'a>(partitions: impl IntoIterator<Item = Grouped<'a>>) -> (Vec<Finding>, f64) {
+/// The findings of partitions, those of one rule and verdict as one; and the mean completeness of what
+/// counts; `None`: nothing does.
+fn gathered<'a>(partitions: impl IntoIterator<Item = Grouped<'a>>) -> (Vec<Finding>, Option<f64>) {
     let mut findings: BTreeMap<(Severity, Verdict, &'static str), Finding> = BTreeMap::new();
     let (mut complete, mut counted) = (0.0, 0usize);
     for (place, lag, judgement) in partitions {
@@ -135,6 +145,6 @@ fn gathered<'a>(partitions: impl IntoIterator<Item = Grouped<'a>>) -> (Vec<Findi
                 .or_insert(new);
         }
     }
-    let completeness = if counted == 0 { 1.0 } else { complete / counted as f64 };
+    let completeness = (counted > 0).then(|| complete / counted as f64);
     (findings.into_values().collect(), completeness)
 }

@@ -6,6 +6,9 @@ use std::time::Duration;
 use crate::health::TimeLag;
 use crate::model::figures::{count, duration};
 
+/// Less than that is one look.
+const MOMENT: Duration = Duration::from_secs(1);
+
 /// One reason. Records are counts of records; times are durations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reason {
@@ -27,8 +30,10 @@ pub enum Reason {
     },
     /// No member commits anything.
     CommitsNothing,
-    /// What the members read is not told: another protocol type, or a right is missing.
+    /// What the members read is not told: another protocol type.
     NoOffsets,
+    /// A share or streams group without READ on the coordinator log.
+    NeedsLog,
 
     // What is wrong.
     /// Commits are made, or the same owner's other partitions go on, but this commit does not move.
@@ -161,6 +166,7 @@ impl Reason {
             Self::NoCommit { .. } => "no_commit",
             Self::CommitsNothing => "commits_nothing",
             Self::NoOffsets => "no_offsets",
+            Self::NeedsLog => "needs_log",
             Self::Stuck { .. } => "stuck",
             Self::Silent { .. } => "silent",
             Self::NeverConsumed { .. } => "never_consumed",
@@ -241,7 +247,7 @@ impl fmt::Display for Reason {
             Self::NotRead => f.write_str("not read yet, or not readable"),
             Self::Stale { since } => write!(f, "its end was not read for {}", duration(since)),
             Self::NoLeader => f.write_str("no leader: nobody can read it"),
-            Self::WatchedShortly { watched } if watched.is_zero() => {
+            Self::WatchedShortly { watched } if watched < MOMENT => {
                 f.write_str("seen once: nothing tells whether its lag goes")
             }
             Self::WatchedShortly { watched } => {
@@ -250,7 +256,8 @@ impl fmt::Display for Reason {
             Self::NoCommit { held: None } => f.write_str("no commit"),
             Self::NoCommit { held: Some(held) } => write!(f, "no commit, {} records held", count(held)),
             Self::CommitsNothing => f.write_str("commits nothing"),
-            Self::NoOffsets => f.write_str("commits no offsets that can be read"),
+            Self::NoOffsets => f.write_str("such groups commit no offsets"),
+            Self::NeedsLog => f.write_str("needs READ on __consumer_offsets"),
             Self::Stuck { silent, .. } => {
                 write!(f, "its commit stands still for {} while others move", duration(silent))
             }

@@ -231,6 +231,8 @@ fn what_does_not_count_never_makes_the_verdict() {
     let stale = state(PartitionLag::Stale { last: 1, since: At(0) });
     assert_eq!(group(&three(), &[signs(), stale.clone()]).0, Verdict::Ok);
     assert_eq!(group(&three(), &[stale.clone(), stale]).0, Verdict::Unknown);
+    let shortly = PartitionSigns { time_lag: TimeLag::Unknown, written: None, moves: false, ..signs() };
+    assert_eq!(group(&three(), &[signs(), shortly]).0, Verdict::Unknown, "a lag is known, and not whether it goes");
     let cut = group(&three(), &[signs(), state(PartitionLag::NoLeader)]);
     assert_eq!((cut.0, cut.1), (Verdict::Unknown, Severity::Critical));
 }

@@ -1,0 +1,198 @@
+//! Verdicts, time lag and what they were made from, as JSON. The rules are in docs/health-rules.md.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::health::{Direction, Finding, Judgement, Reason, Thresholds, TimeLag};
+use crate::model::{At, Name};
+use crate::monitor::view::{GroupView, PartitionView};
+
+#[derive(Debug, Serialize)]
+pub struct VerdictRow {
+    verdict: &'static str,
+    severity: &'static str,
+    /// 0 nothing but one look, 1 all the evidence.
+    completeness: f64,
+    /// The one that decides first.
+    reasons: Vec<ReasonRow>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ReasonRow {
+    rule: &'static str,
+    verdict: &'static str,
+    severity: &'static str,
+    text: String,
+    /// How many partitions it holds for, and the one that shows it most; `null`: it is about the whole.
+    partitions: Option<usize>,
+    topic: Option<Name>,
+    partition: Option<i32>,
+    /// The figures that decided, by name.
+    #[serde(flatten)]
+    figures: Map<String, Value>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct TimeLagRow {
+    /// `none`, `known`, `more_than`, `unknown`.
+    state: &'static str,
+    ms: Option<u64>,
+    /// At most so much of it is between two looks.
+    error_ms: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ThresholdsRow {
+    lag: Option<u64>,
+    time_lag_ms: u64,
+    abandoned_after_ms: u64,
+}
+
+/// What the rules go by.
+#[derive(Debug, Serialize)]
+pub struct SignsRow {
+    watched_ms: u64,
+    silent_ms: u64,
+    patience_ms: u64,
+    moves: bool,
+    alive: bool,
+    rewound: Option<RewoundRow>,
+    to_log_start: Option<u64>,
+    time_to_loss_ms: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct RewoundRow {
+    from: i64,
+    to: i64,
+    age_ms: u64,
+}
+
+/// A verdict on a group, or on a member or partition of it.
+pub fn verdict(judgement: &Judgement, group: &GroupView) -> VerdictRow {
+    VerdictRow {
+        verdict: judgement.verdict.word(),
+        severity: judgement.severity.name(),
+        completeness: (judgement.completeness * 1000.0).round() / 1000.0,
+        reasons: judgement.reasons.iter().map(|finding| reason(finding, group)).collect(),
+    }
+}
+
+fn reason(finding: &Finding, group: &GroupView) -> ReasonRow {
+    let shown = finding.partition.and_then(|place| group.partitions.get(place));
+    ReasonRow {
+        rule: finding.reason.rule(),
+        verdict: finding.verdict.word(),
+        severity: finding.severity.name(),
+        text: finding.reason.to_string(),
+        partitions: shown.map(|_| finding.count),
+        topic: shown.map(|partition| partition.topic.clone()),
+        partition: shown.map(|partition| partition.partition),
+        figures: figures(&finding.reason),
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The figures of a reason, with their units in their names.
+fn figures(reason: &Reason) -> Map<String, Value> {
+    let time = |time: TimeLag| json!(time_lag(time));
+    let estimate = |estimate: Option<Duration>| json!(estimate.map(millis));
+    let figures = match *reason {
+        Reason::Stale { since } => json!({ "since_ms": millis(since) }),
+        Reason::WatchedShortly { watched } => json!({ "watched_ms": millis(watched) }),
+        Reason::NoCommit { held } => json!({ "held": held }),
+        Reason::Stuck { silent, patience } | Reason::Silent { silent, patience } => {
+            json!({ "silent_ms": millis(silent), "patience_ms": millis(patience) })
+        }
+        Reason::NeverConsumed { held } => json!({ "held": held }),
+        Reason::PastEnd { by } => json!({ "by": by }),
+        Reason::NoMembers { lag, growing } => json!({ "lag": lag, "growing": growing }),
+        Reason::NoOwner { lag } | Reason::NotSubscribed { lag } | Reason::InFlight { lag } => json!({ "lag": lag }),
+        Reason::Behind { time: lag, estimate: about, threshold, growing } => json!({
+            "time_lag": time(lag),
+            "estimate_ms": estimate(about),
+            "threshold_ms": millis(threshold),
+            "growing": growing,
+        }),
+        Reason::BehindBy { lag, threshold, growing } => {
+            json!({ "lag": lag, "threshold": threshold, "growing": growing })
+        }
+        Reason::Lost { records } => json!({ "records": records }),
+        Reason::NearLoss { time } => json!({ "time_to_loss_ms": millis(time) }),
+        Reason::Rewound { from, to, ago } => json!({ "from": from, "to": to, "ago_ms": millis(ago) }),
+        Reason::Rebalancing { lasting, at_least } => json!({ "lasting_ms": millis(lasting), "at_least": at_least }),
+        Reason::Storm { count, window } => json!({ "count": count, "window_ms": millis(window) }),
+        Reason::CatchingUp { time: lag, estimate: about } => {
+            json!({ "time_lag": time(lag), "estimate_ms": estimate(about) })
+        }
+        Reason::Within { time: lag, threshold } => {
+            json!({ "time_lag": time(lag), "threshold_ms": millis(threshold) })
+        }
+        Reason::OpenTransaction { to_end } => json!({ "to_end": to_end }),
+        Reason::Idle { members, of } => json!({ "members": members, "of": of }),
+        Reason::Uneven { partitions, of, members } => {
+            json!({ "owned": partitions, "of": of, "members": members })
+        }
+        Reason::NothingArrives { members } => json!({ "members": members }),
+        Reason::Problems { count } => json!({ "count": count }),
+        Reason::NotRead
+        | Reason::NoLeader
+        | Reason::CommitsNothing
+        | Reason::NoOffsets
+        | Reason::NeedsLog
+        | Reason::CaughtUp
+        | Reason::ControlRecord
+        | Reason::Standalone
+        | Reason::Nothing
+        | Reason::TopicGone
+        | Reason::PartitionGone
+        | Reason::Abandoned => Value::Null,
+    };
+    if let Value::Object(figures) = figures { figures } else { Map::new() }
+}
+
+pub fn time_lag(lag: TimeLag) -> TimeLagRow {
+    let (state, ms, error_ms) = match lag {
+        TimeLag::None => ("none", Some(0), None),
+        TimeLag::Known { time, error } => ("known", Some(millis(time)), Some(millis(error))),
+        TimeLag::MoreThan(time) => ("more_than", Some(millis(time)), None),
+        TimeLag::Unknown => ("unknown", None, None),
+    };
+    TimeLagRow { state, ms, error_ms }
+}
+
+pub fn thresholds(thresholds: Thresholds) -> ThresholdsRow {
+    let Thresholds { lag, time_lag, abandoned_after } = thresholds;
+    ThresholdsRow { lag, time_lag_ms: millis(time_lag), abandoned_after_ms: millis(abandoned_after) }
+}
+
+pub fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Rising => "rising",
+        Direction::Falling => "falling",
+        Direction::Flat => "flat",
+    }
+}
+
+pub fn signs(partition: &PartitionView, now: At) -> SignsRow {
+    let signs = &partition.signs;
+    SignsRow {
+        watched_ms: millis(signs.watched),
+        silent_ms: millis(signs.silent),
+        patience_ms: millis(signs.patience),
+        moves: signs.moves,
+        alive: signs.alive,
+        rewound: signs.rewound.map(|rewound| RewoundRow {
+            from: rewound.from,
+            to: rewound.to,
+            age_ms: millis(now.since(rewound.at)),
+        }),
+        to_log_start: partition.to_log_start(),
+        time_to_loss_ms: signs.time_to_loss.map(millis),
+    }
+}
