@@ -89,8 +89,20 @@ pub struct Watch {
     /// How far back the coordinator log is read: a time such as 6h, or `all`. A short log is always read whole.
     #[arg(long, value_name = "TIME|all", default_value = "6h", value_parser = history)]
     pub log_history: Option<History>,
+    /// The isolation.level of the consumers: no API tells it. With read_committed they can read to the last stable
+    /// offset, which every poll then asks.
+    #[arg(long, value_enum, default_value_t)]
+    pub isolation: Isolation,
     #[command(flatten)]
     pub planning: Planning,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum Isolation {
+    #[default]
+    ReadUncommitted,
+    ReadCommitted,
 }
 
 /// How the alternative assignments are made.

@@ -17,5 +17,5 @@ pub use client::{Client, ClientErrors, ConnectError, is_login, library_version};
 pub use coordinator_log::{Counts, Log, LogReader, Message, Position, Record};
 pub use error::CallError;
 pub use groups::{ClassicMember, GroupList, GroupOffsets, ListedGroup, Protocol, TypedName};
-pub use log_offsets::{Isolation, LogOffsets, Spec};
+pub use log_offsets::{LogOffsets, Spec};
 pub use topics::{Metadata, TopicAnswer};

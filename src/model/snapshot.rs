@@ -73,6 +73,9 @@ pub struct Progress {
     pub interval_ms: u64,
     /// How long the last poll took, in milliseconds.
     pub took_ms: u64,
+    /// The person's consumers read with `isolation.level=read_committed`: what they can read ends at the last stable
+    /// offset.
+    pub read_committed: bool,
 }
 
 impl Snapshot {

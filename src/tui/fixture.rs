@@ -43,7 +43,8 @@ pub fn full(poll: u64) -> Frame {
     facts.others();
     let listing = Listing { observed_at: at, total: 214, complete: true };
     facts.snapshot.listing = Some(listing);
-    facts.snapshot.progress = Some(Progress { polls: poll + 1, all_seen: true, interval_ms: INTERVAL, took_ms: 40 });
+    facts.snapshot.progress =
+        Some(Progress { polls: poll + 1, all_seen: true, interval_ms: INTERVAL, took_ms: 40, ..Progress::default() });
     Frame::Full(Stamped { at, body: facts.snapshot })
 }
 

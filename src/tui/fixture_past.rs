@@ -154,7 +154,13 @@ impl Log {
 fn snapshot() -> Snapshot {
     let mut snapshot = Snapshot {
         listing: Some(Listing { observed_at: At(NOW), total: 12, complete: true }),
-        progress: Some(Progress { polls: 300, all_seen: true, interval_ms: fixture::INTERVAL, took_ms: 40 }),
+        progress: Some(Progress {
+            polls: 300,
+            all_seen: true,
+            interval_ms: fixture::INTERVAL,
+            took_ms: 40,
+            ..Progress::default()
+        }),
         log: Some(LogProgress {
             observed_at: At(NOW),
             partitions: 50,

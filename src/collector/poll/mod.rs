@@ -2,7 +2,8 @@
 //! does not answer delays only what it alone can answer: a poll waits for it a moment, and a late answer is merged by a
 //! later poll, until which nobody asks it the same again.
 //!
-//! Order in a poll: groups and commits first, then log ends, so that a fast consumer never looks ahead of its log.
+//! Order in a poll: groups and commits first, then last stable offsets, then log ends, so that a fast consumer never
+//! looks ahead of its log.
 
 mod answer;
 mod groups;
@@ -20,7 +21,8 @@ use tokio::task::JoinSet;
 use super::causes::{self, Cause, Problems};
 use super::{Clock, Selection};
 use crate::frame::Settings;
-use crate::kafka::{Admin, Client, ClientErrors, Log, Metadata, is_login};
+use crate::frame::order::Isolation;
+use crate::kafka::{Admin, Client, ClientErrors, Log, Metadata, Spec, is_login};
 use crate::model::{Cluster, Event, GroupKind, GroupState, Name, Progress, Snapshot, Topic};
 
 use answer::{Answer, Call};
@@ -171,6 +173,8 @@ impl Poller {
         self.ask_topics();
         self.wait(|call| matches!(call, Call::Topics), patience).await;
         self.merge_topics();
+        self.ask_stables(forced);
+        self.wait(|call| matches!(call, Call::Offsets(_, Spec::Stable)), patience).await;
         self.ask_offsets(forced);
         self.wait(|call| matches!(call, Call::Offsets(..)), patience).await;
         self.merge_offsets();
@@ -182,6 +186,7 @@ impl Poller {
             all_seen: self.all_seen(),
             interval_ms: millis(self.interval),
             took_ms: millis(began.elapsed()),
+            read_committed: self.tail.settings.isolation == Isolation::ReadCommitted,
         });
         self.take_news()
     }
