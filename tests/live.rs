@@ -215,4 +215,11 @@ fn a_missing_right_takes_only_its_own_facts_along() {
     said(row, "needs DESCRIBE on group closed");
     assert_eq!((&row["lag"], &row["partitions"]), (&json!(null), &json!([])));
     assert_eq!(told["complete"], false, "{told:#}");
+    // What only configurations tell is missed quietly: one line for each cause, against no group.
+    let problems = told["problems"].as_array().expect("problems");
+    for remedy in ["needs DESCRIBE_CONFIGS on the topics", "needs DESCRIBE_CONFIGS on the cluster"] {
+        let of_it: Vec<_> = problems.iter().filter(|problem| problem["remedy"] == remedy).collect();
+        assert_eq!(of_it.len(), 1, "{remedy}: {problems:#?}");
+        assert_eq!(of_it[0]["scope"], "cluster");
+    }
 }

@@ -5,6 +5,7 @@
 
 mod admin;
 mod client;
+mod configs;
 mod coordinator_log;
 mod error;
 mod groups;
@@ -14,6 +15,7 @@ mod topics;
 
 pub use admin::Admin;
 pub use client::{Client, ClientErrors, ConnectError, is_login, library_version};
+pub use configs::{Configs, Resource};
 pub use coordinator_log::{Counts, Log, LogReader, Message, Position, Record};
 pub use error::CallError;
 pub use groups::{ClassicMember, GroupList, GroupOffsets, ListedGroup, Protocol, TypedName};

@@ -10,7 +10,7 @@ pub mod snapshot;
 pub mod time;
 pub mod topic;
 
-pub use cluster::{Broker, Cluster};
+pub use cluster::{Broker, Cluster, GroupDefaults};
 pub use event::{Departure, Event, EventMember, Generation, What};
 pub use group::{
     Description, Evidence, Group, GroupKind, GroupState, LogGap, Member, MemberLog, Tasks, TopicPartitions,

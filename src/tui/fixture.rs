@@ -79,6 +79,7 @@ impl Facts {
             id: Some(Name::new("p3C")),
             controller: Some(1),
             brokers: (1..=3).map(broker).collect(),
+            ..Cluster::default()
         });
         self.snapshot.problems = Some(vec![Problem {
             scope: Scope::Group(Name::new("secret-sauce")),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Poller;
+use super::configs::ConfigsAnswer;
 use super::groups::GroupAnswer;
 use super::log_start::LogStart;
 use super::offsets::OffsetsAnswer;
@@ -18,6 +19,7 @@ pub enum Call {
     Metadata,
     Cluster,
     Topics,
+    Configs,
     Group(Name),
     /// ListOffsets at one leader.
     Offsets(i32, Spec),
@@ -37,6 +39,7 @@ pub enum Answer {
     Metadata(Result<Metadata, CallError>),
     Cluster(Result<Cluster, CallError>),
     Topics(Vec<Name>, Result<BTreeMap<Name, TopicAnswer>, CallError>),
+    Configs(ConfigsAnswer),
     Group(Name, Box<GroupAnswer>),
     Offsets(i32, Spec, OffsetsAnswer),
     Rebalancing(Result<GroupList, CallError>),
@@ -82,6 +85,10 @@ impl Poller {
             Answer::Topics(asked, answer) => {
                 self.in_flight.remove(&Call::Topics);
                 self.take_topics(&asked, answer);
+            }
+            Answer::Configs(answer) => {
+                self.in_flight.remove(&Call::Configs);
+                self.take_configs(answer);
             }
             Answer::Group(group, answer) => {
                 self.in_flight.remove(&Call::Group(group.clone()));

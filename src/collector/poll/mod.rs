@@ -6,6 +6,7 @@
 //! looks ahead of its log.
 
 mod answer;
+mod configs;
 mod groups;
 mod log_start;
 mod offsets;
@@ -86,6 +87,7 @@ pub struct Poller {
     /// A coordinator stored another group hash: topics or racks changed, and are asked now.
     hash_changed: bool,
     fresh: offsets::Fresh,
+    configured: configs::Configured,
     /// Assignors as DescribeConsumerGroups told them: a broker's default is in no record.
     assignors: BTreeMap<Name, Name>,
     /// The server-side assignor of groups whose members ask for none.
@@ -133,6 +135,7 @@ impl Poller {
             racked: BTreeSet::new(),
             hash_changed: false,
             fresh: offsets::Fresh::default(),
+            configured: configs::Configured::default(),
             assignors: BTreeMap::new(),
             default_assignor: None,
             rebalancing: BTreeMap::new(),
@@ -171,7 +174,8 @@ impl Poller {
         self.tell_log(true);
         self.answer_covered();
         self.ask_topics();
-        self.wait(|call| matches!(call, Call::Topics), patience).await;
+        self.ask_configs();
+        self.wait(|call| matches!(call, Call::Topics | Call::Configs), patience).await;
         self.merge_topics();
         self.ask_stables(forced);
         self.wait(|call| matches!(call, Call::Offsets(_, Spec::Stable)), patience).await;
