@@ -4,19 +4,115 @@
 mod support;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use lagtop::health::rebalances::Departed;
 use lagtop::model::Name;
 use lagtop::monitor::view::View;
-use serde_json::json;
-use support::{Collector, DEADLINE, Frames, GroupSpec, Told, group, lagtop as command, shared, snapshot, wait_until};
+use serde_json::{Value, json};
+use support::{
+    Collector, DEADLINE, Frames, GroupSpec, Told, group, lagtop as command, partition, run, shared, snapshot,
+    wait_until,
+};
 
 /// `(last stable offset, end)` of partition 0.
 fn ends(told: &Told, topic: &str) -> Result<(i64, i64), String> {
     let offsets = told.facts.offsets.get(&Name::new(topic)).ok_or("no offsets")?;
     let of = |column: &Option<lagtop::model::Column>| column.as_ref()?.get(0).map(|(offset, _)| offset);
     Ok((of(&offsets.stable).ok_or("no last stable offset")?, of(&offsets.end).ok_or("no end")?))
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
+    i64::try_from(since.as_millis()).expect("milliseconds")
+}
+
+/// RFC 3339 with milliseconds.
+fn shown(millis: i64) -> String {
+    let at = SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(millis).expect("after 1970"));
+    humantime::format_rfc3339_millis(at).to_string()
+}
+
+/// The partition's probe with `--probe-time`.
+fn probe(row: &Value, topic: &str, number: i64) -> Value {
+    partition(row, topic, number)["probe"].clone()
+}
+
+#[test]
+fn the_exact_time_lag() {
+    let kafka = shared();
+    let topic = "f.probe";
+    kafka.create_topic(topic, 5);
+    let now = now_ms();
+    let written = kafka.produce_at(topic, 0, &[now - 7_200_000, now - 600_000, now - 60_000]);
+    let future = kafka.produce_at(topic, 1, &[now + 1_800_000]);
+    kafka.produce(topic, 2, 4);
+    let transaction = kafka.begin(topic);
+    transaction.produce(topic, 3, 5);
+    transaction.commit();
+    kafka.produce_at(topic, 4, &[now - 90_000, now - 80_000]);
+    kafka.delete_records(&[(topic, 4, 1)]);
+    let stamped = "f.probe.log";
+    kafka.create_topic_with(stamped, json!({"partitions": 1, "config": {"message.timestamp.type": "LogAppendTime"}}));
+    let appended = kafka.produce_at(stamped, 0, &[now - 7_200_000]);
+    kafka.commit_standalone(
+        "f.probe.a",
+        &[(topic, 0, 1), (topic, 1, 0), (topic, 2, 4), (topic, 3, 5), (topic, 4, 0), (stamped, 0, 0)],
+    );
+    // Another group reads the same partition from elsewhere.
+    kafka.commit_standalone("f.probe.b", &[(topic, 0, 0)]);
+
+    let before = now_ms();
+    let told = snapshot(&kafka.bootstrap(), &["-g", "f.probe.?", "--probe-time"]);
+    let after = now_ms();
+    let row = group(&told, "f.probe.a");
+    let record = |probe: &Value, (offset, timestamp): (i64, i64), kind: &str| {
+        assert_eq!((&probe["record_offset"], &probe["timestamp"]), (&json!(offset), &json!(shown(timestamp))));
+        assert_eq!((&probe["timestamp_type"], &probe["nothing_to_read"]), (&json!(kind), &json!(false)));
+        let age = probe["age_ms"].as_i64().expect("an age");
+        let range = (before - timestamp).max(0)..=(after - timestamp).max(0);
+        assert!(range.contains(&age), "{age} is not in {range:?}");
+        assert_eq!(probe["clock_skew"], timestamp > after);
+    };
+    record(&probe(row, topic, 0), written[1], "create_time");
+    record(&probe(row, topic, 1), future[0], "create_time");
+    assert_eq!(probe(row, topic, 2), Value::Null, "no lag");
+    let markers = probe(row, topic, 3);
+    let none = (&markers["nothing_to_read"], &markers["age_ms"], &markers["record_offset"]);
+    assert_eq!(none, (&json!(true), &json!(0), &Value::Null), "{markers:#}");
+    record(&probe(row, topic, 4), (1, now - 80_000), "create_time");
+    record(&probe(row, stamped, 0), appended[0], "log_append_time");
+    assert!(appended[0].1 >= now, "the broker's clock: {appended:?}");
+    record(&probe(group(&told, "f.probe.b"), topic, 0), written[0], "create_time");
+    assert_eq!((&told["complete"], &told["problems"]), (&json!(true), &json!([])));
+
+    let told = snapshot(&kafka.bootstrap(), &["-g", "f.probe.a"]);
+    assert_eq!(probe(group(&told, "f.probe.a"), topic, 0), Value::Null, "nobody asked");
+    let table = run(&mut command(&["snapshot", "-b", &kafka.bootstrap(), "-g", "f.probe.a", "--probe-time"]));
+    assert!(table.out.contains("TIME LAG") && table.out.contains("10m"), "{table:?}");
+}
+
+#[test]
+fn what_read_committed_cannot_read_is_not_probed() {
+    let kafka = shared();
+    let topic = "f.aborted";
+    kafka.create_topic(topic, 2);
+    let aborted = kafka.begin(topic);
+    aborted.produce(topic, 0, 5);
+    aborted.abort();
+    kafka.produce(topic, 0, 1);
+    let open = kafka.begin("f.aborted.open");
+    open.produce(topic, 1, 3);
+    kafka.commit_standalone(topic, &[(topic, 0, 0), (topic, 1, 0)]);
+    let read = |isolation: &str| {
+        let told = snapshot(&kafka.bootstrap(), &["-g", topic, "--probe-time", "--isolation", isolation]);
+        let row = group(&told, topic);
+        [0, 1].map(|number| probe(row, topic, number)["record_offset"].clone())
+    };
+    assert_eq!(read("read_uncommitted"), [json!(0), json!(0)]);
+    // Five records and a marker; the other transaction is open.
+    assert_eq!(read("read_committed"), [json!(6), Value::Null]);
+    open.commit();
 }
 
 #[test]

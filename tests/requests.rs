@@ -52,7 +52,7 @@ fn only_requests_that_read() {
     kafka.alter_offsets("odd", &[("t", 1, 1000), ("t", 2, 4), ("t", 3, 1)]);
     kafka.delete_records(&[("t", 3, 5)]);
 
-    let told = snapshot(&plain.address(), &[]);
+    let told = snapshot(&plain.address(), &["--probe-time"]);
     assert_eq!(told["groups"].as_array().map(Vec::len), Some(7), "{told:#}");
     let login = ["-X", "security.protocol=sasl_plaintext", "-X", "sasl.mechanism=PLAIN", "-X", "sasl.username=ann"];
     let told = snapshot(&sasl.address(), &[&login[..], &["-X", "sasl.password=secret"]].concat());

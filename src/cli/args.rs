@@ -168,6 +168,10 @@ pub struct Snapshot {
     /// How long to wait until every selected group was seen.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
     pub timeout: Duration,
+    /// Read one record at each commit that has lag, for the exact time lag (needs READ on the topics; at most 2000
+    /// partitions, 5s).
+    #[arg(long, conflicts_with = "demo")]
+    pub probe_time: bool,
     /// A simulated cluster instead of a real one.
     #[arg(long, conflicts_with_all = ["bootstrap_server", "properties", "collector"])]
     pub demo: bool,

@@ -63,6 +63,7 @@ pub fn settings(cluster: &Cluster, watch: &Watch, interval: Duration) -> Result<
             Isolation::ReadUncommitted => order::Isolation::ReadUncommitted,
             Isolation::ReadCommitted => order::Isolation::ReadCommitted,
         },
+        probe_time: false,
     };
     watch.selection()?;
     Ok((settings, hide))

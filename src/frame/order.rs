@@ -42,6 +42,8 @@ pub struct Settings {
     pub log: LogMode,
     pub history: History,
     pub isolation: Isolation,
+    /// Read one record at each commit that has lag, once: the exact time lag.
+    pub probe_time: bool,
 }
 
 /// `isolation.level` of the consumers that are watched: no API tells it.
@@ -96,6 +98,7 @@ impl fmt::Debug for Settings {
             .field("log", &self.log)
             .field("history", &self.history)
             .field("isolation", &self.isolation)
+            .field("probe_time", &self.probe_time)
             .finish()
     }
 }

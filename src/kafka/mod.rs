@@ -10,6 +10,7 @@ mod coordinator_log;
 mod error;
 mod groups;
 mod log_offsets;
+mod probe;
 pub mod records;
 mod topics;
 
@@ -20,4 +21,5 @@ pub use coordinator_log::{Counts, Log, LogReader, Message, Position, Record};
 pub use error::CallError;
 pub use groups::{ClassicMember, GroupList, GroupOffsets, ListedGroup, Protocol, TypedName};
 pub use log_offsets::{LogOffsets, Spec};
+pub use probe::{Place, Probed, probe};
 pub use topics::{Metadata, TopicAnswer};

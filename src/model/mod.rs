@@ -5,6 +5,7 @@ pub mod event;
 pub mod group;
 pub mod name;
 pub mod offsets;
+pub mod probe;
 pub mod problem;
 pub mod snapshot;
 pub mod time;
@@ -17,6 +18,7 @@ pub use group::{
 };
 pub use name::Name;
 pub use offsets::{Column, Commit, Commits, ShareOffsets, SharePartition, TopicOffsets};
+pub use probe::{Age, Probe, Probes, RecordTime, TimestampType};
 pub use problem::{Problem, Scope};
 pub use snapshot::{Listing, LogProgress, Progress, Snapshot};
 pub use time::{At, Wall};

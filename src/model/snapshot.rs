@@ -108,6 +108,7 @@ impl Snapshot {
             replace(&mut known.commits, group.commits);
             replace(&mut known.commits_at, group.commits_at);
             replace(&mut known.share, group.share);
+            replace(&mut known.probes, group.probes);
         }
     }
 }

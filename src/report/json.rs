@@ -6,6 +6,7 @@
 
 pub mod metadata;
 pub mod plans;
+mod probe;
 mod rebalances;
 
 use serde::Serialize;
@@ -161,6 +162,8 @@ struct Partition {
     rates: plans::RatesRow,
     /// Its lag is on its way between two commits: no backlog.
     in_flight: bool,
+    /// `null`: not asked for, no lag, or not read.
+    probe: Option<probe::ProbeRow>,
 }
 
 #[derive(Debug, Serialize)]
@@ -307,6 +310,10 @@ fn partition_row(partition: &PartitionView, group: &GroupView) -> Partition {
         planned_owner: member(partition.planned),
         rates: plans::rates(Rates { written: partition.rates.written, consumed: partition.rates.consumed }),
         in_flight: partition.rates.in_flight,
+        probe: group.probes.as_ref().and_then(|probes| {
+            let found = probes.get(&partition.topic, partition.partition)?;
+            Some(probe::row(found, probes.at))
+        }),
     }
 }
 

@@ -7,6 +7,7 @@ use super::configs::ConfigsAnswer;
 use super::groups::GroupAnswer;
 use super::log_start::LogStart;
 use super::offsets::OffsetsAnswer;
+use super::probe::ProbeAnswer;
 use crate::kafka::{CallError, GroupList, Log, Metadata, Protocol, Spec, TopicAnswer, TypedName};
 use crate::model::{Cluster, Description, Listing, Name, Scope};
 
@@ -23,6 +24,8 @@ pub enum Call {
     Group(Name),
     /// ListOffsets at one leader.
     Offsets(i32, Spec),
+    /// The records at the commits.
+    Probe,
     /// Which classic groups are rebalancing.
     Rebalancing,
     /// Whether an open transaction holds partitions of the log.
@@ -42,6 +45,7 @@ pub enum Answer {
     Configs(ConfigsAnswer),
     Group(Name, Box<GroupAnswer>),
     Offsets(i32, Spec, OffsetsAnswer),
+    Probe(Box<ProbeAnswer>),
     Rebalancing(Result<GroupList, CallError>),
     /// Last stable offset and high watermark.
     Held(BTreeMap<i32, (i64, i64)>),
@@ -97,6 +101,10 @@ impl Poller {
             Answer::Offsets(leader, spec, answer) => {
                 self.in_flight.remove(&Call::Offsets(leader, spec));
                 self.take_offsets(leader, spec, answer);
+            }
+            Answer::Probe(answer) => {
+                self.in_flight.remove(&Call::Probe);
+                self.take_probe(*answer);
             }
             Answer::Rebalancing(answer) => {
                 self.in_flight.remove(&Call::Rebalancing);

@@ -10,6 +10,7 @@ mod configs;
 mod groups;
 mod log_start;
 mod offsets;
+mod probe;
 mod tail;
 mod topics;
 
@@ -88,6 +89,7 @@ pub struct Poller {
     hash_changed: bool,
     fresh: offsets::Fresh,
     configured: configs::Configured,
+    probe: probe::Stage,
     /// Assignors as DescribeConsumerGroups told them: a broker's default is in no record.
     assignors: BTreeMap<Name, Name>,
     /// The server-side assignor of groups whose members ask for none.
@@ -136,6 +138,7 @@ impl Poller {
             hash_changed: false,
             fresh: offsets::Fresh::default(),
             configured: configs::Configured::default(),
+            probe: if settings.probe_time { probe::Stage::Wanted } else { probe::Stage::Over },
             assignors: BTreeMap::new(),
             default_assignor: None,
             rebalancing: BTreeMap::new(),
@@ -183,6 +186,8 @@ impl Poller {
         self.wait(|call| matches!(call, Call::Offsets(..)), patience).await;
         self.merge_offsets();
         self.tell_log_progress();
+        self.ask_probe();
+        self.wait(|call| matches!(call, Call::Probe), probe::PATIENCE).await;
 
         self.polls += 1;
         self.news.progress = Some(Progress {
@@ -234,8 +239,13 @@ impl Poller {
         news
     }
 
-    /// Every selected group was answered for or failed, and so were the ends of what it reads.
+    /// All was seen that is to be seen.
     fn all_seen(&self) -> bool {
+        self.facts_are_seen() && self.probe == probe::Stage::Over
+    }
+
+    /// Every selected group was answered for or failed, and so were the ends of what it reads.
+    fn facts_are_seen(&self) -> bool {
         self.known.listing.or(self.news.listing).is_some()
             && (self.asked.contains_key(&Call::Typed(None)) || self.tail.is_caught_up())
             && self.tail.is_settled()
