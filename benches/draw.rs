@@ -54,7 +54,7 @@ fn view() -> View {
         now: At(1000),
         feed: Feed::Live,
         listing: Some(Listing { observed_at: At(1000), total: groups.len(), complete: true }),
-        progress: Progress { polls: 1, all_seen: true, interval_ms: 2000, took_ms: 10, read_committed: false },
+        progress: Progress { polls: 1, all_seen: true, interval_ms: 2000, took_ms: 10, ..Progress::default() },
         groups,
         ..View::default()
     }

@@ -215,4 +215,18 @@ fn a_missing_right_takes_only_its_own_facts_along() {
     said(row, "needs DESCRIBE on group closed");
     assert_eq!((&row["lag"], &row["partitions"]), (&json!(null), &json!([])));
     assert_eq!(told["complete"], false, "{told:#}");
+    // To read a record takes more than to describe its topic.
+    let probed = snapshot(&kafka.bootstrap_of("SASL"), &[&login[..], &["--probe-time"]].concat());
+    let row = group(&probed, "plain");
+    for topic in ["a", "b"] {
+        said(row, &format!("needs READ on topic {topic}"));
+        assert_eq!((&partition(row, topic, 0)["probe"], &partition(row, topic, 0)["end"]), (&json!(null), &json!(10)));
+    }
+    // What only configurations tell is missed quietly: one line for each cause, against no group.
+    let problems = told["problems"].as_array().expect("problems");
+    for remedy in ["needs DESCRIBE_CONFIGS on the topics", "needs DESCRIBE_CONFIGS on the cluster"] {
+        let of_it: Vec<_> = problems.iter().filter(|problem| problem["remedy"] == remedy).collect();
+        assert_eq!(of_it.len(), 1, "{remedy}: {problems:#?}");
+        assert_eq!(of_it[0]["scope"], "cluster");
+    }
 }

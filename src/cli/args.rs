@@ -89,8 +89,20 @@ pub struct Watch {
     /// How far back the coordinator log is read: a time such as 6h, or `all`. A short log is always read whole.
     #[arg(long, value_name = "TIME|all", default_value = "6h", value_parser = history)]
     pub log_history: Option<History>,
+    /// The isolation.level of the consumers: no API tells it. With read_committed they can read to the last stable
+    /// offset, which every poll then asks.
+    #[arg(long, value_enum, default_value_t)]
+    pub isolation: Isolation,
     #[command(flatten)]
     pub planning: Planning,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum Isolation {
+    #[default]
+    ReadUncommitted,
+    ReadCommitted,
 }
 
 /// How the alternative assignments are made.
@@ -156,6 +168,10 @@ pub struct Snapshot {
     /// How long to wait until every selected group was seen.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
     pub timeout: Duration,
+    /// Read one record at each commit that has lag, for the exact time lag (needs READ on the topics; at most 2000
+    /// partitions, 5s).
+    #[arg(long, conflicts_with = "demo")]
+    pub probe_time: bool,
     /// A simulated cluster instead of a real one.
     #[arg(long, conflicts_with_all = ["bootstrap_server", "properties", "collector"])]
     pub demo: bool,

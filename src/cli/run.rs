@@ -119,7 +119,8 @@ fn run_snapshot(args: &Snapshot) -> anyhow::Result<ExitCode> {
         let options = demo_options(&args.watch, Duration::ZERO)?;
         Box::new(|| demo::start(options))
     } else {
-        let launch = launch(&args.cluster, &args.watch, Duration::ZERO)?;
+        let mut launch = launch(&args.cluster, &args.watch, Duration::ZERO)?;
+        launch.settings.probe_time = args.probe_time;
         Box::new(|| live::start(launch))
     };
     let runtime = runtime()?;

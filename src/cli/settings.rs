@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::args::{AssumeReset, Cluster, CoordinatorLog, Planning, Watch};
+use super::args::{AssumeReset, Cluster, CoordinatorLog, Isolation, Planning, Watch};
 use crate::collector::{PatternError, Selection};
-use crate::frame::order::{LogMode, Settings};
+use crate::frame::order::{self, LogMode, Settings};
 use crate::model::name::safe;
 use crate::monitor::{Preferences, Reset};
 use crate::source::live::Launch;
@@ -59,6 +59,11 @@ pub fn settings(cluster: &Cluster, watch: &Watch, interval: Duration) -> Result<
             CoordinatorLog::Require => LogMode::Require,
         },
         history: watch.log_history.unwrap_or_default(),
+        isolation: match watch.isolation {
+            Isolation::ReadUncommitted => order::Isolation::ReadUncommitted,
+            Isolation::ReadCommitted => order::Isolation::ReadCommitted,
+        },
+        probe_time: false,
     };
     watch.selection()?;
     Ok((settings, hide))

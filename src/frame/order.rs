@@ -41,6 +41,20 @@ pub struct Settings {
     /// Whether the coordinator log is read, and how far back.
     pub log: LogMode,
     pub history: History,
+    pub isolation: Isolation,
+    /// Read one record at each commit that has lag, once: the exact time lag.
+    pub probe_time: bool,
+}
+
+/// `isolation.level` of the consumers that are watched: no API tells it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Isolation {
+    /// They read to the high watermark.
+    #[default]
+    ReadUncommitted,
+    /// They read to the last stable offset.
+    ReadCommitted,
 }
 
 /// Whether `__consumer_offsets` is read.
@@ -83,6 +97,8 @@ impl fmt::Debug for Settings {
             .field("interval_ms", &self.interval_ms)
             .field("log", &self.log)
             .field("history", &self.history)
+            .field("isolation", &self.isolation)
+            .field("probe_time", &self.probe_time)
             .finish()
     }
 }

@@ -16,14 +16,10 @@ use crate::model::Name;
 pub enum Spec {
     /// Log start offset.
     Earliest,
-    /// High watermark, or the last stable offset under [`Isolation::ReadCommitted`].
+    /// Last stable offset: where `isolation.level=read_committed` ends.
+    Stable,
+    /// High watermark.
     Latest,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Isolation {
-    ReadUncommitted,
-    ReadCommitted,
 }
 
 /// Offset or failure of each partition that was asked for.
@@ -32,19 +28,14 @@ pub type LogOffsets = BTreeMap<(Name, i32), Result<i64, CallError>>;
 impl Admin {
     /// ListOffsets of some partitions. librdkafka's cost is quadratic in their number: ask for at most a few hundred,
     /// of one leader, in a call (then it is one request).
-    pub async fn list_offsets(
-        &self,
-        partitions: &[(Name, i32)],
-        spec: Spec,
-        isolation: Isolation,
-    ) -> Result<LogOffsets, CallError> {
+    pub async fn list_offsets(&self, partitions: &[(Name, i32)], spec: Spec) -> Result<LogOffsets, CallError> {
         let offset = match spec {
             Spec::Earliest => rd::rd_kafka_OffsetSpec_t::RD_KAFKA_OFFSET_SPEC_EARLIEST,
-            Spec::Latest => rd::rd_kafka_OffsetSpec_t::RD_KAFKA_OFFSET_SPEC_LATEST,
+            Spec::Stable | Spec::Latest => rd::rd_kafka_OffsetSpec_t::RD_KAFKA_OFFSET_SPEC_LATEST,
         };
-        let isolation = match isolation {
-            Isolation::ReadUncommitted => rd::rd_kafka_IsolationLevel_t::RD_KAFKA_ISOLATION_LEVEL_READ_UNCOMMITTED,
-            Isolation::ReadCommitted => rd::rd_kafka_IsolationLevel_t::RD_KAFKA_ISOLATION_LEVEL_READ_COMMITTED,
+        let isolation = match spec {
+            Spec::Stable => rd::rd_kafka_IsolationLevel_t::RD_KAFKA_ISOLATION_LEVEL_READ_COMMITTED,
+            Spec::Earliest | Spec::Latest => rd::rd_kafka_IsolationLevel_t::RD_KAFKA_ISOLATION_LEVEL_READ_UNCOMMITTED,
         };
         self.call(
             Op::RD_KAFKA_ADMIN_OP_LISTOFFSETS,

@@ -5,17 +5,21 @@
 
 mod admin;
 mod client;
+mod configs;
 mod coordinator_log;
 mod error;
 mod groups;
 mod log_offsets;
+mod probe;
 pub mod records;
 mod topics;
 
 pub use admin::Admin;
 pub use client::{Client, ClientErrors, ConnectError, is_login, library_version};
+pub use configs::{Configs, Resource};
 pub use coordinator_log::{Counts, Log, LogReader, Message, Position, Record};
 pub use error::CallError;
 pub use groups::{ClassicMember, GroupList, GroupOffsets, ListedGroup, Protocol, TypedName};
-pub use log_offsets::{Isolation, LogOffsets, Spec};
+pub use log_offsets::{LogOffsets, Spec};
+pub use probe::{Place, Probed, probe};
 pub use topics::{Metadata, TopicAnswer};

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{At, Commits, Name, ShareOffsets};
+use crate::model::{At, Commits, Name, Probes, ShareOffsets};
 
 /// Partitions by topic; the numbers ascend.
 pub type TopicPartitions = BTreeMap<Name, Vec<i32>>;
@@ -28,6 +28,9 @@ pub struct Group {
     /// Share groups: how far they have read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<ShareOffsets>,
+    /// The records at its commits, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probes: Option<Probes>,
 }
 
 /// What kind of group it is, by the protocol that its members speak.

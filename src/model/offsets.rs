@@ -61,7 +61,9 @@ pub struct TopicOffsets {
     /// High watermarks (ListOffsets latest, read_uncommitted).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<Column>,
-    /// Last stable offsets (ListOffsets latest, read_committed).
+    /// Last stable offsets (ListOffsets latest, read_committed). Read before `end`, so none is above an end of the same
+    /// poll; while records are written it is below it without a transaction, too. Asked with the log starts, and in
+    /// each poll for readers with read_committed and while a transaction is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stable: Option<Column>,
 }

@@ -73,7 +73,8 @@ pub struct Progress {
     pub interval_ms: u64,
     /// How long the last poll took, in milliseconds.
     pub took_ms: u64,
-    /// Lag is that of consumers with `isolation.level=read_committed`: to the last stable offset.
+    /// The person's consumers read with `isolation.level=read_committed`: what they can read ends at the last stable
+    /// offset.
     pub read_committed: bool,
 }
 
@@ -107,6 +108,7 @@ impl Snapshot {
             replace(&mut known.commits, group.commits);
             replace(&mut known.commits_at, group.commits_at);
             replace(&mut known.share, group.share);
+            replace(&mut known.probes, group.probes);
         }
     }
 }

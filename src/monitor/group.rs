@@ -71,6 +71,7 @@ pub fn build(
         log_gap: description.log_gap,
         described_at: group.described_at,
         commits_at: group.commits_at,
+        probes: group.probes.clone(),
         idle: members.iter().filter(|member| member.is_idle()).count(),
         totals,
         trend: trend::spark(&memory.lags, SPAN, TREND),

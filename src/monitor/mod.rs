@@ -211,6 +211,7 @@ impl Monitor {
             self.view.cluster.id.clone_from(&cluster.id);
             self.view.cluster.controller = cluster.controller;
             self.view.cluster.brokers = Some(cluster.brokers.len());
+            self.history.set_defaults(cluster.group_defaults);
         }
         self.view.listing = facts.listing;
         self.view.progress = facts.progress.unwrap_or_default();

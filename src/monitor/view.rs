@@ -13,7 +13,7 @@ use crate::health::{
     Direction, Drain, IdleReason, Judgement, LagTotals, MemberForecast, PartitionLag, Rate, Thresholds, TimeLag,
 };
 use crate::model::{
-    At, Evidence, GroupKind, GroupState, Listing, LogGap, LogProgress, MemberLog, Name, Problem, Progress,
+    At, Evidence, GroupKind, GroupState, Listing, LogGap, LogProgress, MemberLog, Name, Probes, Problem, Progress,
     SharePartition, Wall,
 };
 
@@ -109,6 +109,8 @@ pub struct GroupView {
     pub described_at: Option<At>,
     /// When the commits were last told; `None`: never. See [`View::commits_at`].
     pub commits_at: Option<At>,
+    /// The records at its commits, where they were asked for.
+    pub probes: Option<Probes>,
     /// Sorted by member id.
     pub members: Vec<MemberView>,
     /// Sorted by topic and number: what the group commits to, owns or subscribes to.

@@ -7,6 +7,7 @@
 pub mod health;
 pub mod metadata;
 pub mod plans;
+mod probe;
 mod rebalances;
 
 use serde::Serialize;
@@ -189,6 +190,8 @@ struct Partition {
     #[serde(flatten)]
     health: health::VerdictRow,
     signs: health::SignsRow,
+    /// `null`: not asked for, no lag, or not read.
+    probe: Option<probe::ProbeRow>,
 }
 
 #[derive(Debug, Serialize)]
@@ -351,6 +354,10 @@ fn partition_row(partition: &PartitionView, group: &GroupView, now: At) -> Parti
         trend: health::direction(partition.direction),
         health: health::verdict(&partition.judgement, group),
         signs: health::signs(partition, now),
+        probe: group.probes.as_ref().and_then(|probes| {
+            let found = probes.get(&partition.topic, partition.partition)?;
+            Some(probe::row(found, probes.at))
+        }),
     }
 }
 

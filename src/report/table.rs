@@ -1,11 +1,12 @@
 //! The snapshot as text for people: groups, then what each needs to know, then problems. Names are printed safely.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::Outcome;
-use crate::model::GroupKind;
+use crate::model::{GroupKind, Probe};
 use crate::monitor::view::{GroupView, View};
 
 /// The report of what was seen.
@@ -17,7 +18,8 @@ pub fn snapshot(outcome: &Outcome) -> String {
     if !view.groups.is_empty() {
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
-        table.set_header([
+        let probed = view.groups.iter().any(|group| group.probes.is_some());
+        let mut header = vec![
             "GROUP",
             "TYPE",
             "STATE",
@@ -28,14 +30,22 @@ pub fn snapshot(outcome: &Outcome) -> String {
             "SKEW",
             "ASSIGNOR",
             view.assignor.would(),
-        ]);
+        ];
+        if probed {
+            header.push("TIME LAG");
+        }
+        table.set_header(header);
         for place in [4, 6, 7] {
             if let Some(column) = table.column_mut(place) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
         for group in &view.groups {
-            table.add_row(row(group));
+            let mut cells = row(group);
+            if probed {
+                cells.push(time_lag(group));
+            }
+            table.add_row(cells);
         }
         for line in table.lines() {
             let _ = writeln!(out, "{}", line.trim_end());
@@ -98,6 +108,18 @@ fn row(group: &GroupView) -> Vec<String> {
         group.assignor.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string),
         would(group),
     ]
+}
+
+/// The largest exact time lag of its partitions.
+fn time_lag(group: &GroupView) -> String {
+    let Some(probes) = &group.probes else { return "-".to_owned() };
+    let all = || probes.topics.values().flat_map(|topic| topic.values());
+    match probes.oldest() {
+        Some(_) if all().all(|probe| *probe == Probe::NothingToRead) => "nothing to read".to_owned(),
+        Some(oldest) if oldest.clock_skew => "0s, clock skew".to_owned(),
+        Some(oldest) => humantime::format_duration(Duration::from_secs(oldest.age.as_secs())).to_string(),
+        None => "-".to_owned(),
+    }
 }
 
 fn would(group: &GroupView) -> String {

@@ -44,7 +44,7 @@ pub fn full(poll: u64) -> Frame {
     let listing = Listing { observed_at: at, total: 214, complete: true };
     facts.snapshot.listing = Some(listing);
     facts.snapshot.progress =
-        Some(Progress { polls: poll + 1, all_seen: true, interval_ms: INTERVAL, took_ms: 40, read_committed: false });
+        Some(Progress { polls: poll + 1, all_seen: true, interval_ms: INTERVAL, took_ms: 40, ..Progress::default() });
     Frame::Full(Stamped { at, body: facts.snapshot })
 }
 
@@ -79,6 +79,7 @@ impl Facts {
             id: Some(Name::new("p3C")),
             controller: Some(1),
             brokers: (1..=3).map(broker).collect(),
+            ..Cluster::default()
         });
         self.snapshot.problems = Some(vec![Problem {
             scope: Scope::Group(Name::new("secret-sauce")),

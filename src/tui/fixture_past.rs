@@ -159,7 +159,7 @@ fn snapshot() -> Snapshot {
             all_seen: true,
             interval_ms: fixture::INTERVAL,
             took_ms: 40,
-            read_committed: false,
+            ..Progress::default()
         }),
         log: Some(LogProgress {
             observed_at: At(NOW),

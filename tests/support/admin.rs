@@ -121,6 +121,13 @@ impl Tool {
         last.as_i64().expect("an offset")
     }
 
+    /// Produces a record with each of these timestamps (milliseconds since the Unix epoch); their offsets and timestamps
+    /// as the log has them.
+    pub fn produce_at(&self, topic: &str, partition: i32, timestamps: &[i64]) -> Vec<(i64, i64)> {
+        let args = json!({"topic": topic, "partition": partition, "timestamps": timestamps});
+        serde_json::from_value(self.call("produce_at", args)).expect("offsets and timestamps")
+    }
+
     /// Begins a transaction, which stays open until it is ended.
     pub fn begin(&self, id: &str) -> Transaction {
         self.call("begin", json!({"transaction": id}));

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::Poller;
+use super::configs::ConfigsAnswer;
 use super::groups::GroupAnswer;
 use super::log_start::LogStart;
 use super::offsets::OffsetsAnswer;
+use super::probe::ProbeAnswer;
 use crate::kafka::{CallError, GroupList, Log, Metadata, Protocol, Spec, TopicAnswer, TypedName};
 use crate::model::{Cluster, Description, Listing, Name, Scope};
 
@@ -18,9 +20,12 @@ pub enum Call {
     Metadata,
     Cluster,
     Topics,
+    Configs,
     Group(Name),
     /// ListOffsets at one leader.
     Offsets(i32, Spec),
+    /// The records at the commits.
+    Probe,
     /// Which classic groups are rebalancing.
     Rebalancing,
     /// Whether an open transaction holds partitions of the log.
@@ -37,8 +42,10 @@ pub enum Answer {
     Metadata(Result<Metadata, CallError>),
     Cluster(Result<Cluster, CallError>),
     Topics(Vec<Name>, Result<BTreeMap<Name, TopicAnswer>, CallError>),
+    Configs(ConfigsAnswer),
     Group(Name, Box<GroupAnswer>),
     Offsets(i32, Spec, OffsetsAnswer),
+    Probe(Box<ProbeAnswer>),
     Rebalancing(Result<GroupList, CallError>),
     /// Last stable offset and high watermark.
     Held(BTreeMap<i32, (i64, i64)>),
@@ -83,6 +90,10 @@ impl Poller {
                 self.in_flight.remove(&Call::Topics);
                 self.take_topics(&asked, answer);
             }
+            Answer::Configs(answer) => {
+                self.in_flight.remove(&Call::Configs);
+                self.take_configs(answer);
+            }
             Answer::Group(group, answer) => {
                 self.in_flight.remove(&Call::Group(group.clone()));
                 self.take_group(group, *answer);
@@ -90,6 +101,10 @@ impl Poller {
             Answer::Offsets(leader, spec, answer) => {
                 self.in_flight.remove(&Call::Offsets(leader, spec));
                 self.take_offsets(leader, spec, answer);
+            }
+            Answer::Probe(answer) => {
+                self.in_flight.remove(&Call::Probe);
+                self.take_probe(*answer);
             }
             Answer::Rebalancing(answer) => {
                 self.in_flight.remove(&Call::Rebalancing);

@@ -312,7 +312,7 @@ impl Poller {
         self.asked.contains_key(&Call::Typed(None)) && !self.in_flight.contains(&Call::Typed(None))
     }
 
-    fn news_of(&mut self, name: &Name) -> &mut Group {
+    pub(super) fn news_of(&mut self, name: &Name) -> &mut Group {
         let kind = self.kind_of(name);
         let news = self.news.groups.entry(name.clone()).or_default();
         news.kind = kind;

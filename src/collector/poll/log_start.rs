@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::collector::log::start;
 use crate::frame::order::History;
-use crate::kafka::{Admin, CallError, Client, Isolation, Log, Spec, TopicAnswer};
+use crate::kafka::{Admin, CallError, Client, Log, Spec, TopicAnswer};
 use crate::model::{Name, Wall};
 
 /// From where a log is to be read, and what topic ids are called.
@@ -61,6 +61,6 @@ pub async fn find_start(
 }
 
 async fn offsets(admin: &Admin, partitions: &[(Name, i32)], spec: Spec) -> Result<BTreeMap<i32, i64>, CallError> {
-    let answer = admin.list_offsets(partitions, spec, Isolation::ReadUncommitted).await?;
+    let answer = admin.list_offsets(partitions, spec).await?;
     answer.into_iter().map(|((_, partition), offset)| Ok((partition, offset?))).collect()
 }

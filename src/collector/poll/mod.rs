@@ -2,12 +2,15 @@
 //! does not answer delays only what it alone can answer: a poll waits for it a moment, and a late answer is merged by a
 //! later poll, until which nobody asks it the same again.
 //!
-//! Order in a poll: groups and commits first, then log ends, so that a fast consumer never looks ahead of its log.
+//! Order in a poll: groups and commits first, then last stable offsets, then log ends, so that a fast consumer never
+//! looks ahead of its log.
 
 mod answer;
+mod configs;
 mod groups;
 mod log_start;
 mod offsets;
+mod probe;
 mod tail;
 mod topics;
 
@@ -20,7 +23,8 @@ use tokio::task::JoinSet;
 use super::causes::{self, Cause, Problems};
 use super::{Clock, Selection};
 use crate::frame::Settings;
-use crate::kafka::{Admin, Client, ClientErrors, Log, Metadata, is_login};
+use crate::frame::order::Isolation;
+use crate::kafka::{Admin, Client, ClientErrors, Log, Metadata, Spec, is_login};
 use crate::model::{Cluster, Event, GroupKind, GroupState, Name, Progress, Snapshot, Topic};
 
 use answer::{Answer, Call};
@@ -84,6 +88,8 @@ pub struct Poller {
     /// A coordinator stored another group hash: topics or racks changed, and are asked now.
     hash_changed: bool,
     fresh: offsets::Fresh,
+    configured: configs::Configured,
+    probe: probe::Stage,
     /// Assignors as DescribeConsumerGroups told them: a broker's default is in no record.
     assignors: BTreeMap<Name, Name>,
     /// The server-side assignor of groups whose members ask for none.
@@ -131,6 +137,8 @@ impl Poller {
             racked: BTreeSet::new(),
             hash_changed: false,
             fresh: offsets::Fresh::default(),
+            configured: configs::Configured::default(),
+            probe: if settings.probe_time { probe::Stage::Wanted } else { probe::Stage::Over },
             assignors: BTreeMap::new(),
             default_assignor: None,
             rebalancing: BTreeMap::new(),
@@ -169,20 +177,25 @@ impl Poller {
         self.tell_log(true);
         self.answer_covered();
         self.ask_topics();
-        self.wait(|call| matches!(call, Call::Topics), patience).await;
+        self.ask_configs();
+        self.wait(|call| matches!(call, Call::Topics | Call::Configs), patience).await;
         self.merge_topics();
+        self.ask_stables(forced);
+        self.wait(|call| matches!(call, Call::Offsets(_, Spec::Stable)), patience).await;
         self.ask_offsets(forced);
         self.wait(|call| matches!(call, Call::Offsets(..)), patience).await;
         self.merge_offsets();
         self.tell_log_progress();
+        self.ask_probe();
+        self.wait(|call| matches!(call, Call::Probe), probe::PATIENCE).await;
 
         self.polls += 1;
         self.news.progress = Some(Progress {
-            read_committed: false,
             polls: self.polls,
             all_seen: self.all_seen(),
             interval_ms: millis(self.interval),
             took_ms: millis(began.elapsed()),
+            read_committed: self.tail.settings.isolation == Isolation::ReadCommitted,
         });
         self.take_news()
     }
@@ -226,8 +239,13 @@ impl Poller {
         news
     }
 
-    /// Every selected group was answered for or failed, and so were the ends of what it reads.
+    /// All was seen that is to be seen.
     fn all_seen(&self) -> bool {
+        self.facts_are_seen() && self.probe == probe::Stage::Over
+    }
+
+    /// Every selected group was answered for or failed, and so were the ends of what it reads.
+    fn facts_are_seen(&self) -> bool {
         self.known.listing.or(self.news.listing).is_some()
             && (self.asked.contains_key(&Call::Typed(None)) || self.tail.is_caught_up())
             && self.tail.is_settled()

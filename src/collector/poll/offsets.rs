@@ -1,4 +1,5 @@
-//! Where the logs start and end: ListOffsets, by leader and in chunks.
+//! Where the logs start and end: ListOffsets, by leader and in chunks. Last stable offsets come before ends, so that
+//! none is above an end of the same poll.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,8 +10,9 @@ use futures::future::join_all;
 use super::answer::{Answer, Call};
 use super::topics::topics_of;
 use super::{Poller, STARTS_EVERY};
-use crate::kafka::{CallError, Isolation, LogOffsets, Spec};
-use crate::model::{Column, Name, Scope};
+use crate::frame::order::Isolation;
+use crate::kafka::{CallError, LogOffsets, Spec};
+use crate::model::{Column, Name, Scope, TopicOffsets};
 
 /// librdkafka's ListOffsets is quadratic in the partitions of a call; a chunk of one leader is one request.
 const CHUNK: usize = 250;
@@ -22,28 +24,50 @@ pub type OffsetsAnswer = Vec<Result<LogOffsets, CallError>>;
 #[derive(Debug, Default)]
 pub struct Fresh {
     starts: BTreeMap<Name, BTreeMap<i32, i64>>,
+    stables: BTreeMap<Name, BTreeMap<i32, i64>>,
     ends: BTreeMap<Name, BTreeMap<i32, i64>>,
     starts_asked: BTreeMap<Name, Instant>,
+    stables_asked: BTreeMap<Name, Instant>,
+    /// Topics in which a transaction was open when last asked.
+    open: BTreeSet<Name>,
 }
 
 impl Fresh {
     fn of(&mut self, spec: Spec) -> &mut BTreeMap<Name, BTreeMap<i32, i64>> {
         match spec {
             Spec::Earliest => &mut self.starts,
+            Spec::Stable => &mut self.stables,
             Spec::Latest => &mut self.ends,
         }
     }
 }
 
 impl Poller {
+    /// The topics of the groups that answered in this poll.
+    fn topics_answered(&self) -> BTreeSet<Name> {
+        let groups = self.answered.iter().flat_map(|name| [self.known.groups.get(name), self.news.groups.get(name)]);
+        let topics = groups.flatten().flat_map(topics_of);
+        topics.filter(|topic| self.selection.topic(topic)).cloned().collect()
+    }
+
+    /// Asks the last stable offsets that are due: of every topic where the consumers cannot read beyond, else now and
+    /// then, and while a transaction is open.
+    pub(super) fn ask_stables(&mut self, forced: bool) {
+        let always = forced || self.tail.settings.isolation == Isolation::ReadCommitted;
+        let due = |topic: &Name| {
+            let asked = self.fresh.stables_asked.get(topic);
+            always || self.fresh.open.contains(topic) || asked.is_none_or(|at| at.elapsed() >= STARTS_EVERY)
+        };
+        let topics: BTreeSet<Name> = self.topics_answered().into_iter().filter(due).collect();
+        for topic in &topics {
+            self.fresh.stables_asked.insert(topic.clone(), Instant::now());
+        }
+        self.ask_spec(&topics, Spec::Stable);
+    }
+
     /// Asks the ends of every topic of the groups that answered in this poll, and the starts where they are due.
     pub(super) fn ask_offsets(&mut self, forced: bool) {
-        let mut topics = BTreeSet::new();
-        for name in &self.answered {
-            for group in [self.known.groups.get(name), self.news.groups.get(name)].into_iter().flatten() {
-                topics.extend(topics_of(group).filter(|topic| self.selection.topic(topic)).cloned());
-            }
-        }
+        let topics = self.topics_answered();
         let every = if forced { Duration::ZERO } else { STARTS_EVERY };
         let due = |topic: &&Name| {
             self.fresh.starts_asked.get(*topic).is_none_or(|at| at.elapsed() >= every) || self.near_start(topic)
@@ -90,13 +114,14 @@ impl Poller {
         }
         for (leader, partitions) in by_leader {
             let call = Call::Offsets(leader, spec);
-            if self.in_flight.contains(&call) {
+            // A last stable offset that is read after an end may be above it.
+            let ends_late = spec == Spec::Stable && self.in_flight.contains(&Call::Offsets(leader, Spec::Latest));
+            if self.in_flight.contains(&call) || ends_late {
                 continue;
             }
             let admin = Arc::clone(&self.admin);
             self.ask(call, async move {
-                let chunks =
-                    partitions.chunks(CHUNK).map(|chunk| admin.list_offsets(chunk, spec, Isolation::ReadUncommitted));
+                let chunks = partitions.chunks(CHUNK).map(|chunk| admin.list_offsets(chunk, spec));
                 Answer::Offsets(leader, spec, join_all(chunks).await)
             });
         }
@@ -105,6 +130,7 @@ impl Poller {
     pub(super) fn take_offsets(&mut self, leader: i32, spec: Spec, answer: OffsetsAnswer) {
         let missing = match spec {
             Spec::Earliest => "log start offsets",
+            Spec::Stable => "last stable offsets",
             Spec::Latest => "end offsets",
         };
         let now = self.clock.now();
@@ -145,21 +171,49 @@ impl Poller {
 
     /// Tells what came in: one column a topic and kind.
     pub(super) fn merge_offsets(&mut self) {
-        for spec in [Spec::Latest, Spec::Earliest] {
+        for (topic, stables) in &self.fresh.stables {
+            let ends = |partition| {
+                let known = self.known.offsets.get(topic).and_then(|known| known.end.as_ref()?.get(partition));
+                known.map(|(end, _)| end).or_else(|| self.fresh.ends.get(topic)?.get(&partition).copied())
+            };
+            if is_open(stables, ends) {
+                self.fresh.open.insert(topic.clone());
+            } else {
+                self.fresh.open.remove(topic);
+            }
+        }
+        for spec in [Spec::Earliest, Spec::Stable, Spec::Latest] {
             for (topic, values) in std::mem::take(self.fresh.of(spec)) {
                 let count = self.metadata.topics.get(&topic).map_or(0, Vec::len);
-                let known = self.known.offsets.get(&topic);
-                let known = known
-                    .and_then(|known| if spec == Spec::Latest { known.end.as_ref() } else { known.start.as_ref() });
-                let column = Some(updated(known, count, &values, self.clock.now()));
-                let news = self.news.offsets.entry(topic).or_default();
-                match spec {
-                    Spec::Latest => news.end = column,
-                    Spec::Earliest => news.start = column,
-                }
+                let known = self.known.offsets.get(&topic).and_then(|known| column(known, spec));
+                let updated = updated(known, count, &values, self.clock.now());
+                *column_mut(self.news.offsets.entry(topic).or_default(), spec) = Some(updated);
             }
         }
     }
+}
+
+fn column(offsets: &TopicOffsets, spec: Spec) -> Option<&Column> {
+    match spec {
+        Spec::Earliest => offsets.start.as_ref(),
+        Spec::Stable => offsets.stable.as_ref(),
+        Spec::Latest => offsets.end.as_ref(),
+    }
+}
+
+fn column_mut(offsets: &mut TopicOffsets, spec: Spec) -> &mut Option<Column> {
+    match spec {
+        Spec::Earliest => &mut offsets.start,
+        Spec::Stable => &mut offsets.stable,
+        Spec::Latest => &mut offsets.end,
+    }
+}
+
+/// Whether a transaction is open: a last stable offset is below an end of the poll before. An end of the same poll was
+/// read later, and is ahead wherever records are written: it counts only where there is no earlier one, and the next
+/// poll tells.
+fn is_open(stables: &BTreeMap<i32, i64>, end: impl Fn(i32) -> Option<i64>) -> bool {
+    stables.iter().any(|(partition, stable)| end(*partition).is_some_and(|end| *stable < end))
 }
 
 /// The column after some of its values were read; the others keep their time.
@@ -181,6 +235,14 @@ fn updated(known: Option<&Column>, count: usize, read: &BTreeMap<i32, i64>, now:
 mod tests {
     use super::*;
     use crate::model::At;
+
+    #[test]
+    fn a_transaction_is_open_where_an_earlier_end_is_above_what_is_stable() {
+        let stables = BTreeMap::from([(0, 10), (1, 20)]);
+        assert!(!is_open(&stables, |_| None));
+        assert!(!is_open(&stables, |partition| Some(if partition == 0 { 10 } else { 7 })));
+        assert!(is_open(&stables, |partition| (partition == 1).then_some(21)));
+    }
 
     #[test]
     fn values_that_were_not_read_keep_their_time() {

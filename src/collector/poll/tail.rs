@@ -12,7 +12,7 @@ use super::log_start::{LogStart, find_start};
 use crate::collector::causes::{self, Cause};
 use crate::collector::log::{LogState, start};
 use crate::frame::order::{History, LogMode, Settings};
-use crate::kafka::{Admin, CallError, Client, Counts, Isolation, Log, LogReader, Message, Protocol, Spec};
+use crate::kafka::{Admin, CallError, Client, Counts, Log, LogReader, Message, Protocol, Spec};
 use crate::model::{Description, Evidence, Group, GroupKind, LogGap, LogProgress, Name, Scope};
 
 /// A log that is not there or not readable is tried again this often.
@@ -431,12 +431,8 @@ async fn ends(admin: &Admin, partitions: &[i32]) -> BTreeMap<i32, (i64, i64)> {
     let named: Vec<(Name, i32)> =
         partitions.iter().map(|partition| (Name::new(Log::Groups.topic()), *partition)).collect();
     // The stable one first: that it has reached the other is certain only if the other was read later.
-    let Ok(stable) = admin.list_offsets(&named, Spec::Latest, Isolation::ReadCommitted).await else {
-        return BTreeMap::new();
-    };
-    let Ok(high) = admin.list_offsets(&named, Spec::Latest, Isolation::ReadUncommitted).await else {
-        return BTreeMap::new();
-    };
+    let Ok(stable) = admin.list_offsets(&named, Spec::Stable).await else { return BTreeMap::new() };
+    let Ok(high) = admin.list_offsets(&named, Spec::Latest).await else { return BTreeMap::new() };
     let both = |((topic, partition), stable): ((Name, i32), Result<i64, CallError>)| {
         let high = high.get(&(topic, partition))?.as_ref().ok()?;
         Some((partition, (stable.ok()?, *high)))

@@ -72,6 +72,9 @@ impl Poller {
             };
             match answers.get(name) {
                 Some(TopicAnswer::Described(topic)) => {
+                    if self.described.get(name).is_some_and(|known| known.id != topic.id) {
+                        self.configured.forget(name);
+                    }
                     self.described.insert(name.clone(), Topic { observed_at: now, ..(**topic).clone() });
                     self.problems.cleared(scope, "topic");
                 }
@@ -102,7 +105,7 @@ impl Poller {
                     presence: Presence::Present,
                     id: described.and_then(|topic| topic.id),
                     partitions: partitions.clone(),
-                    compacted: None,
+                    compacted: self.configured.compacted.get(&name).copied(),
                 },
                 None if fresh_metadata => match described {
                     Some(topic) => topic.clone(),
@@ -145,6 +148,7 @@ impl Poller {
         if !up.is_empty() {
             cluster.brokers = up;
         }
+        cluster.group_defaults = self.configured.defaults;
         cluster.observed_at = self.clock.now();
         let same = |known: &Cluster| Cluster { observed_at: cluster.observed_at, ..known.clone() } == cluster;
         if !self.known.cluster.as_ref().is_some_and(same) {

@@ -139,6 +139,8 @@ pub struct Why {
     pub was_away: bool,
     pub rebalance_timeout: Option<Duration>,
     pub session_timeout: Option<Duration>,
+    /// The session timeout is the broker's default, since no record has it: the group may have one of its own.
+    pub session_default: bool,
     /// A member of the same client id and host joined so much later, within two rebalance timeouts.
     pub back_after: Option<Duration>,
 }
@@ -176,11 +178,19 @@ const SLACK: Duration = Duration::from_secs(15);
 const REBALANCE_TIMEOUT: Duration = Duration::from_secs(300);
 
 impl Why {
-    /// What is known of a departure. `left` is when it was gone, `held` how many partitions it had.
-    pub(super) fn of(departure: &Departure, left: Wall, held: Option<usize>, was_away: bool) -> Self {
+    /// What is known of a departure. `left` is when it was gone, `held` how many partitions it had, `default` the broker's
+    /// session timeout for groups of its kind, in milliseconds.
+    pub(super) fn of(
+        departure: &Departure,
+        left: Wall,
+        held: Option<usize>,
+        was_away: bool,
+        default: Option<i32>,
+    ) -> Self {
         let timeout = |millis: Option<i32>| {
             millis.and_then(|millis| u64::try_from(millis).ok()).filter(|millis| *millis > 0).map(Duration::from_millis)
         };
+        let own = timeout(departure.member.session_timeout_ms);
         let mut why = Self {
             verdict: Departed::CannotTell,
             quiet: departure.last_commit.map(|commit| between(commit, left)),
@@ -188,7 +198,8 @@ impl Why {
             lag_waiting: departure.lag_waiting,
             was_away,
             rebalance_timeout: timeout(departure.member.rebalance_timeout_ms),
-            session_timeout: timeout(departure.member.session_timeout_ms),
+            session_timeout: own.or(timeout(default)),
+            session_default: own.is_none() && default.is_some(),
             back_after: None,
         };
         why.judge();
@@ -253,9 +264,15 @@ impl fmt::Display for Why {
             Departed::CannotTell => f.write_str("cannot tell why")?,
         }
         match self.quiet {
-            _ if self.idle => f.write_str(" (it held nothing)"),
-            Some(quiet) => write!(f, " (last commit {} before)", humantime::format_duration(rounded(quiet))),
-            None => f.write_str(" (no commit known)"),
+            _ if self.idle => return f.write_str(" (it held nothing)"),
+            Some(quiet) => write!(f, " (last commit {} before", humantime::format_duration(rounded(quiet)))?,
+            None => return f.write_str(" (no commit known)"),
+        }
+        match self.session_timeout {
+            Some(session) if self.session_default && self.verdict == Departed::Crashed => {
+                write!(f, "; session timeout {}, the broker's default)", humantime::format_duration(session))
+            }
+            _ => f.write_str(")"),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::members::{AWAY, Known, Topics};
 use super::moves::{self, Free, Held, Holding};
 use super::polled::Polled;
 use super::rebalance::{Gone, Happened, Happening, Moves, Rebalance, Who};
-use crate::model::{At, Departure, Event, EventMember, GroupKind, Name, Wall, What};
+use crate::model::{At, Departure, Event, EventMember, GroupDefaults, GroupKind, Name, Wall, What};
 
 /// Rebalances kept.
 pub(super) const KEPT: usize = 500;
@@ -35,6 +35,8 @@ pub struct Seen {
 #[derive(Debug, Clone, Default)]
 pub struct GroupHistory {
     pub(super) kind: Option<GroupKind>,
+    /// What the brokers' configuration says of groups.
+    pub(super) defaults: GroupDefaults,
     /// Time of the first event.
     pub(super) since: Option<Wall>,
     /// The newest time of an event.
@@ -263,7 +265,8 @@ impl GroupHistory {
         let listed = departure.member.held.as_ref().map(|held| held.values().map(Vec::len).sum());
         let held = known.filter(|known| known.held.is_some()).map(Known::partitions).or(listed);
         let away = known.is_some_and(|known| known.epoch == Some(AWAY));
-        let why = Why::of(&departure, left, held, away);
+        let default = self.kind.as_ref().and_then(|kind| self.defaults.session_timeout_ms(kind));
+        let why = Why::of(&departure, left, held, away, default);
         let until = Wall(left.0.saturating_add(i64::try_from(why.return_window().as_millis()).unwrap_or(i64::MAX)));
         self.expected.retain(|expected| expected.until >= left);
         if self.expected.len() == EXPECTED {

@@ -9,7 +9,7 @@ use super::frequency::{Frequency, HOUR, Storm};
 use super::group::{GroupHistory, KEPT, Seen};
 use super::polled::Poll;
 use super::rebalance::{Happened, Happening, Ongoing, Rebalance};
-use crate::model::{At, Event, Evidence, Name, Wall};
+use crate::model::{At, Event, Evidence, GroupDefaults, Name, Wall};
 
 /// Lines of the feed.
 const FEED: usize = 1000;
@@ -28,6 +28,7 @@ pub struct History {
     /// The newest offset of each partition of the coordinator log.
     positions: BTreeMap<i32, i64>,
     groups: BTreeMap<Name, GroupHistory>,
+    defaults: GroupDefaults,
     feed: BTreeMap<Place, Arc<Happening>>,
     /// Groups that something happened to since they were last asked about.
     changed: BTreeSet<Name>,
@@ -101,6 +102,11 @@ pub enum Reach {
 }
 
 impl History {
+    /// What the brokers' configuration says of groups, from now on.
+    pub fn set_defaults(&mut self, defaults: GroupDefaults) {
+        self.defaults = defaults;
+    }
+
     /// Takes in an event, unless it was seen before: a new collector tells its part of the log again.
     pub fn event(&mut self, event: &Event, seen: Seen) {
         let (partition, offset) = event.log;
@@ -120,6 +126,7 @@ impl History {
             self.feed.retain(|_, line| !polled(line));
             self.stale = true;
         }
+        group.defaults = self.defaults;
         let mut out = Vec::new();
         group.fold(event, seen, &mut out);
         self.changed.insert(event.group.clone());

@@ -131,6 +131,8 @@ struct WhyRow {
     was_away: bool,
     rebalance_timeout_ms: Option<u64>,
     session_timeout_ms: Option<u64>,
+    /// It is the broker's default.
+    session_default: bool,
     back_after_ms: Option<u64>,
 }
 
@@ -320,6 +322,7 @@ fn why(why: &Why) -> WhyRow {
         was_away: why.was_away,
         rebalance_timeout_ms: why.rebalance_timeout.map(millis),
         session_timeout_ms: why.session_timeout.map(millis),
+        session_default: why.session_default,
         back_after_ms: why.back_after.map(millis),
     }
 }

@@ -60,8 +60,13 @@ impl Frames {
         self.at = self.at.max(at);
         let mut news = news(&self.known, self.selected(self.simulation.snapshot(self.at)));
         self.polls += 1;
-        news.progress =
-            Some(Progress { polls: self.polls, all_seen: true, interval_ms: self.interval_ms, ..Progress::default() });
+        news.progress = Some(Progress {
+            polls: self.polls,
+            all_seen: true,
+            interval_ms: self.interval_ms,
+            took_ms: 0,
+            ..Progress::default()
+        });
         self.known.apply(news.clone());
         if self.last_full.is_none_or(|last| self.at.since(last) >= FULL_EVERY) {
             self.last_full = Some(self.at);

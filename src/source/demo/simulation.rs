@@ -76,7 +76,7 @@ fn cluster(at: At) -> Cluster {
         (id, Broker { host, port: 9092, rack: Some(Name::new(rack)), rack_pending: false })
     };
     let brokers: BTreeMap<i32, Broker> = RACKS.iter().enumerate().map(broker).collect();
-    Cluster { observed_at: at, id: Some(Name::new(CLUSTER_ID)), controller: Some(1), brokers }
+    Cluster { observed_at: at, id: Some(Name::new(CLUSTER_ID)), controller: Some(1), brokers, ..Cluster::default() }
 }
 
 /// In the words of the live collector.

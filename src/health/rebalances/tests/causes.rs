@@ -63,6 +63,27 @@ fn a_session_timeout_that_is_unknown_crashes_nobody() {
 }
 
 #[test]
+fn a_session_timeout_of_the_broker_is_told_with_its_origin() {
+    let silent = EventMember { session_timeout_ms: None, ..member("a") };
+    let gone = |kind: GroupKind| {
+        let mut log = Log::new();
+        let defaults = GroupDefaults { consumer_session_timeout_ms: Some(45_000), ..GroupDefaults::default() };
+        log.history.set_defaults(defaults);
+        let bump = |epoch| What::GroupEpoch { kind: kind.clone(), epoch, hash: Some(7) };
+        log.at(0, [What::Member(Box::new(silent.clone())), bump(1), assigned(1), at_epoch("a", 1, &[0])]);
+        let departure = Departure { member: silent.clone(), ..departure(Some(45_000), Some(true)) };
+        log.at(1_000_000, [What::MemberGone(Box::new(departure)), bump(2)]);
+        log.last().gone.list[0].why.clone()
+    };
+    let why = gone(GroupKind::Consumer);
+    assert_eq!((why.verdict, why.session_default, why.certainty()), (Departed::Crashed, true, Certainty::Likely));
+    let text = "likely crashed or cut off (last commit 45s before; session timeout 45s, the broker's default)";
+    assert_eq!(why.to_string(), text);
+    let why = gone(GroupKind::Share);
+    assert_eq!((why.verdict, why.session_default), (Departed::CannotTell, false));
+}
+
+#[test]
 fn a_slow_poll_comes_back() {
     let slow = || departure(Some(300_000), Some(true));
     assert_eq!(word(slow(), &[0]), Departed::CannotTell);

@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
-use crate::model::{At, Departure, Event, EventMember, Generation, GroupKind, Name, TopicPartitions, Wall, What};
+use crate::model::{
+    At, Departure, Event, EventMember, Generation, GroupDefaults, GroupKind, Name, TopicPartitions, Wall, What,
+};
 
 /// Partitions of topic `t`.
 fn held(partitions: &[i32]) -> TopicPartitions {

@@ -27,16 +27,8 @@ final class Producing {
     }
 
     void addTo(Map<String, Tool.Command> commands) {
-        commands.put("produce", a -> {
-            KafkaProducer<byte[], byte[]> producer;
-            synchronized (this) {
-                if (plain == null) {
-                    plain = producer(clients.config(a));
-                }
-                producer = plain;
-            }
-            return send(producer, a);
-        });
+        commands.put("produce", a -> send(plain(a), a));
+        commands.put("produce_at", a -> produceAt(plain(a), a));
         commands.put("begin", a -> {
             String id = a.get("transaction").asText();
             Map<String, Object> config = clients.config(a);
@@ -81,6 +73,26 @@ final class Producing {
         producer.sendOffsetsToTransaction(offsets(a.get("offsets")), group);
         producer.flush();
         return true;
+    }
+
+    private synchronized KafkaProducer<byte[], byte[]> plain(JsonNode a) {
+        if (plain == null) {
+            plain = producer(clients.config(a));
+        }
+        return plain;
+    }
+
+    /** Sends a record with each of "timestamps"; returns their [offset, timestamp] as the log has them. */
+    private static Object produceAt(KafkaProducer<byte[], byte[]> producer, JsonNode a) throws Exception {
+        String topic = a.get("topic").asText();
+        List<List<Long>> written = new ArrayList<>();
+        for (JsonNode timestamp : a.get("timestamps")) {
+            var record = new ProducerRecord<byte[], byte[]>(
+                topic, a.get("partition").asInt(), timestamp.asLong(), null, new byte[16]);
+            var metadata = producer.send(record).get();
+            written.add(List.of(metadata.offset(), metadata.timestamp()));
+        }
+        return written;
     }
 
     private static KafkaProducer<byte[], byte[]> producer(Map<String, Object> config) {
