@@ -19,6 +19,8 @@ const LOOKED_AWAY: u32 = 4;
 pub struct LogHistory {
     ends: Samples,
     starts: Samples,
+    /// The last stable offset, and whether it stood still behind the end for two looks.
+    stable: Option<(At, i64, bool)>,
     /// How often it turned out to be another log: its end fell, or its topic has another id.
     life: u32,
 }
@@ -41,10 +43,28 @@ impl LogHistory {
         }
     }
 
+    /// The last stable offset, read just before the end of that time. One that stands still behind the end for two looks
+    /// is held by an open transaction; one that moves is behind by what was written between the two reads.
+    pub fn stable(&mut self, at: At, stable: i64, end: i64) {
+        match self.stable {
+            Some((last, ..)) if at <= last => {}
+            Some((_, before, _)) => self.stable = Some((at, stable, stable == before && stable < end)),
+            None => self.stable = Some((at, stable, false)),
+        }
+    }
+
+    /// Records that an open transaction holds, as of the newest end; a stable offset that is older than `fresh` tells
+    /// nothing.
+    pub fn open_transaction(&self, fresh: Duration) -> u64 {
+        let (Some((at, stable, true)), Some((read, end))) = (self.stable, self.ends.newest()) else { return 0 };
+        if read.since(at) > fresh { 0 } else { u64::try_from(end.saturating_sub(stable)).unwrap_or(0) }
+    }
+
     /// It is another log under the same name: nothing before counts.
     pub fn renewed(&mut self) {
         self.ends.clear();
         self.starts.clear();
+        self.stable = None;
         self.life += 1;
     }
 
@@ -172,6 +192,25 @@ mod tests {
         log.end(At(14_000), 10, HOUR);
         assert_eq!((log.life(), log.produced(Duration::ZERO)), (1, None));
         assert_eq!(log.time_lag(5, At(14_000), INTERVAL), TimeLag::Unknown);
+    }
+
+    #[test]
+    fn a_stable_offset_that_stands_still_is_held() {
+        let mut log = LogHistory::default();
+        let mut look = |seconds: u64, stable: i64, end: i64| {
+            log.stable(At(seconds * 1000), stable, end);
+            log.end(At(seconds * 1000), end, HOUR);
+            log.open_transaction(INTERVAL)
+        };
+        assert_eq!(look(0, 100, 103), 0, "once may be what was written in between");
+        assert_eq!(look(2, 200, 203), 0);
+        assert_eq!(look(4, 200, 250), 50);
+        assert_eq!(look(6, 200, 260), 60);
+        assert_eq!(look(8, 260, 260), 0);
+        log.stable(At(10_000), 260, 270);
+        log.end(At(10_000), 270, HOUR);
+        log.end(At(21_000), 300, HOUR);
+        assert_eq!(log.open_transaction(INTERVAL), 0, "too old");
     }
 
     #[test]

@@ -147,13 +147,14 @@ impl PartitionHistory {
     pub fn commit(&mut self, commit: Committed) {
         let Committed { offset, recorded, seen, lag } = commit;
         let time = recorded.map_or(i64::try_from(seen.0).unwrap_or(i64::MAX), |wall| wall.0);
+        let step = Step { time, seen, offset, lag };
+        self.moves(step);
+        self.seen = self.seen.max(seen);
+        // Times of two clocks are never compared.
         if self.recorded != recorded.is_some() {
             self.commits.clear();
             self.recorded = recorded.is_some();
         }
-        let step = Step { time, seen, offset, lag };
-        self.moves(step);
-        self.seen = self.seen.max(seen);
         match self.commits.back().copied() {
             Some(last) if offset < last.offset => {
                 self.commits.clear();
@@ -181,7 +182,7 @@ impl PartitionHistory {
             self.rewound = None;
         }
         let Some(last) = self.commits.back().copied() else { return };
-        if step.offset == last.offset || step.seen <= self.seen {
+        if step.offset == last.offset {
             return;
         }
         if step.offset < last.offset {

@@ -192,6 +192,18 @@ fn a_commit_that_moved_back_is_rewound_until_it_is_where_it_was() {
 }
 
 #[test]
+fn a_commit_that_is_told_before_the_next_look_moves_too() {
+    // The log tells of a commit at once, and how far it was read a moment later.
+    let mut history = recorded(&[(0, 100), (1000, 200)]);
+    history.commit(Committed { offset: 50, recorded: Some(Wall(1_000_000_001_200)), seen: At(1500), lag: 0 });
+    assert_eq!(history.rewound(), Some(Rewound { from: 200, to: 50, at: At(1500) }));
+    // Also where only polls told of the commits before.
+    let mut history = polled(&[(0, 100), (1, 200)]);
+    history.commit(Committed { offset: 50, recorded: Some(Wall(1_000_000_001_200)), seen: At(1500), lag: 0 });
+    assert_eq!(history.rewound().map(|rewound| rewound.from), Some(200));
+}
+
+#[test]
 fn another_log_has_no_past() {
     let mut history = paused(&[10, 20], 100);
     history.of_log(0);

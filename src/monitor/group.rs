@@ -243,9 +243,10 @@ fn partitions(
                 known.past_end_before = past.confirmed;
                 past_end.insert((name.clone(), number), past);
             }
-            let stable = read(offsets.and_then(|offsets| offsets.stable.as_ref()), number).map(|(stable, _)| stable);
+            let stable = read(offsets.and_then(|offsets| offsets.stable.as_ref()), number);
             let stable = stable.filter(|_| known.end.is_some());
-            known.stable = stable.filter(|_| committed_only);
+            known.stable = stable.filter(|(_, at)| committed_only && now.since(*at) <= fresh).map(|(stable, _)| stable);
+            let stable = stable.map(|(stable, _)| stable);
             out.push(PartitionView {
                 topic: name.clone(),
                 partition: number,

@@ -38,6 +38,9 @@ impl Logs {
             let read = |column: &Option<Column>, number: usize| column.as_ref()?.get(i32::try_from(number).ok()?);
             for (number, log) in known.partitions.iter_mut().enumerate() {
                 if let Some((end, at)) = read(&offsets.end, number) {
+                    if let Some((stable, at)) = read(&offsets.stable, number) {
+                        log.stable(at, stable, end);
+                    }
                     log.end(at, end, keep);
                 }
                 if let Some((start, at)) = read(&offsets.start, number) {

@@ -85,6 +85,7 @@ impl Memory {
                     (Some(_), Some(offset)) => log.time_lag(offset, now, news.interval),
                     _ => TimeLag::Unknown,
                 };
+                partition.open_transaction = log.open_transaction(news.interval);
                 let patience = history.patience();
                 partition.direction = history.direction();
                 partition.signs = CommitSigns {

@@ -22,7 +22,7 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
                 lag: Some(partition.lag),
                 owner: owner(group, partition, rebalancing.is_some()),
                 control_record: partition.doubtful == 1 && partition.lag == PartitionLag::Known(1),
-                open_transaction: partition.open_transaction(),
+                open_transaction: partition.open_transaction,
                 time_lag: partition.time_lag,
                 direction: partition.direction,
                 written: partition.rates.written,

@@ -381,7 +381,7 @@ fn an_open_transaction_is_not_the_consumers_fault() {
     };
     let group = open(true);
     assert_eq!(
-        (group.totals.lag, group.partitions[0].raw(), group.partitions[0].open_transaction()),
+        (group.totals.lag, group.partitions[0].raw(), group.partitions[0].open_transaction),
         (0, Some(1463), 1463)
     );
     assert_eq!((verdict(&group), rules(&group)), ((Verdict::Ok, Severity::Ok), vec!["open_transaction"]));

@@ -223,8 +223,10 @@ pub struct PartitionView {
     pub commit: Option<i64>,
     pub start: Option<i64>,
     pub end: Option<i64>,
-    /// Last stable offset, where it was read: what is behind it belongs to an open transaction.
+    /// Last stable offset as it was read last, which may be a while ago.
     pub stable: Option<i64>,
+    /// Records that an open transaction holds: end − last stable offset, where that stands still.
+    pub open_transaction: u64,
     pub lag: PartitionLag,
     /// Records of the lag that may not be there: all of it on a compacted topic, one that may be a control record.
     pub doubtful: u64,
@@ -281,12 +283,6 @@ pub struct CommitSigns {
 }
 
 impl PartitionView {
-    /// Records that an open transaction holds: end − last stable offset.
-    pub fn open_transaction(&self) -> u64 {
-        let held = self.end.zip(self.stable).map(|(end, stable)| end.saturating_sub(stable));
-        held.and_then(|held| u64::try_from(held).ok()).unwrap_or(0)
-    }
-
     /// Records before the commit that the log still holds: how far retention is from it.
     pub fn to_log_start(&self) -> Option<u64> {
         u64::try_from(self.commit?.checked_sub(self.start?)?).ok()

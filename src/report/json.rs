@@ -340,7 +340,7 @@ fn partition_row(partition: &PartitionView, group: &GroupView, now: At) -> Parti
         state: partition.lag.name(),
         lag: partition.lag.readable(),
         doubtful: partition.doubtful,
-        open_transaction: partition.open_transaction(),
+        open_transaction: partition.open_transaction,
         lost,
         past_end,
         held,

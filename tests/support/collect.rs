@@ -69,6 +69,15 @@ impl Collector {
         this
     }
 
+    /// Starts one that polls twice a second, judged by these preferences.
+    pub fn watching(bootstrap: &str, settings: Settings, preferences: Preferences) -> Self {
+        let mut this = Self::start(lagtop(&["collect", "--orders"]).stdin(Stdio::piped()));
+        this.monitor = Monitor::new(preferences);
+        let properties = BTreeMap::from([("bootstrap.servers".to_owned(), bootstrap.to_owned())]);
+        this.order(&Order::Settings(Settings { properties, interval_ms: 500, ..settings }));
+        this
+    }
+
     pub fn order(&mut self, order: &Order) {
         let stdin = self.process.stdin.as_mut().expect("piped");
         writeln!(stdin, "{}", serde_json::to_string(order).expect("JSON")).expect("the collector's input");
