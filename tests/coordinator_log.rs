@@ -444,3 +444,44 @@ fn a_streams_group_and_its_tasks() {
     agree(kafka, &frames, id);
     history(kafka, &frames, id);
 }
+
+#[test]
+fn a_streams_group_is_not_ready_while_a_source_topic_is_missing() {
+    let kafka = shared();
+    kafka.create_topic("cl.there", 2);
+    let is = |id: &str, frames: &Frames, state: &str| {
+        let (ours, _) = agree(kafka, frames, id);
+        assert_eq!(ours.state.name(), state);
+        let printed = kafka.streams_groups(&["--describe", "--group", id, "--state"]);
+        assert_eq!(printed.rows[0].text("STATE"), state, "{}", printed.out);
+        let report = snapshot(&kafka.bootstrap(), &["-g", id, "--coordinator-log", "require"]);
+        assert_eq!(support::group(&report, id)["state"], state, "{report:#}");
+    };
+    for there_at_first in [false, true] {
+        let topic = format!("cl.missing.{there_at_first}");
+        let id = &format!("cl.unready.{there_at_first}");
+        let frames = watch(kafka, id);
+        // Its client soon gives up; stopped, it stays as it was.
+        kafka.alter_config("GROUP", id, "streams.session.timeout.ms", "60000");
+        let process = kafka.process();
+        let spec = GroupSpec::streams(id).topics(&[&topic, "cl.there"]);
+        if there_at_first {
+            kafka.create_topic(&topic, 2);
+        }
+        let member = process.join(&spec, 0);
+        if there_at_first {
+            kafka.wait_stable(&spec, 1);
+            is(id, &frames, "Stable");
+            kafka.delete_topic(&topic);
+        }
+        wait_until("the group not to be ready", DEADLINE, || {
+            let theirs = kafka.try_describe(id)?.ok_or("no such group")?;
+            if theirs.state == "NotReady" { Ok(()) } else { Err(format!("{theirs:?}")) }
+        });
+        process.pause();
+        is(id, &frames, "NotReady");
+        history(kafka, &frames, id);
+        process.kill();
+        drop(member);
+    }
+}
