@@ -252,8 +252,11 @@ fn members(description: &Description, partitions: &mut [PartitionView]) -> Vec<M
             places
         });
         let target = member.target.as_ref().filter(|_| held.is_some());
-        let mut awaits = target.map(|target| places(target, partitions)).unwrap_or_default();
-        awaits.retain(|place| !held.iter().flatten().any(|held| held == place));
+        let awaits = target.map(|target| {
+            let mut awaits = places(target, partitions);
+            awaits.retain(|place| !held.iter().flatten().any(|held| held == place));
+            awaits
+        });
         let totals = held.iter().flatten().map(|held| &partitions[*held].lag).collect();
         MemberView {
             id: member.id.clone(),

@@ -181,8 +181,8 @@ pub struct MemberView {
     /// KIP-848: it holds something else than its target.
     pub reconciling: bool,
     /// Places in [`GroupView::partitions`] of what its target has and it does not hold: their owners have not given them
-    /// up yet, or it has not taken them.
-    pub awaits: Vec<usize>,
+    /// up yet, or it has not taken them; `None` where no target is known.
+    pub awaits: Option<Vec<usize>>,
     /// Over what it holds.
     pub rates: Rates,
     /// The most that it was seen to do with a backlog, in records per second.
