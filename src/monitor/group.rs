@@ -9,8 +9,8 @@ use super::view::{GroupView, MemberView, PartitionRates, PartitionView, Rates};
 use super::{Memory, PastEnd, Preferences, freshness, rates};
 use crate::health::{IdleReason, LagTotals, MemberForecast, PartitionFacts, PartitionLag};
 use crate::model::{
-    At, Column, Description, Group, GroupKind, GroupState, Member, Name, Presence, Problem, Scope, SharePartition,
-    Snapshot, TopicPartitions,
+    At, Column, Description, Evidence, Group, GroupKind, GroupState, Member, Name, Presence, Problem, Scope,
+    SharePartition, Snapshot, TopicPartitions,
 };
 
 /// Points of a group's trend that a screen can use.
@@ -49,6 +49,8 @@ pub fn build(
         stored_hash: description.stored_hash,
         topology_epoch: description.topology_epoch,
         log_gap: description.log_gap,
+        last_generation: description.evidence == Evidence::Log
+            && matches!(description.state, GroupState::PreparingRebalance | GroupState::CompletingRebalance),
         described_at: group.described_at,
         commits_at: group.commits_at,
         idle: members.iter().filter(|member| member.is_idle()).count(),
