@@ -242,7 +242,18 @@ fn a_member_that_does_not_revoke_is_waited_for() {
     assert_eq!(theirs.state, "Reconciling");
     let admin = snapshot(&kafka.bootstrap(), &["-g", id, "--coordinator-log", "off"]);
     let log = snapshot(&kafka.bootstrap(), &["-g", id, "--coordinator-log", "require"]);
-    assert_eq!(support::group(&log, id)["state"], "Reconciling");
+    let log = support::group(&log, id);
+    assert_eq!(log["state"], "Reconciling");
+    let awaits = |client: &str| {
+        let row = support::member(log, client);
+        let partitions = row["awaits"].as_array().expect("a known target").iter();
+        let mut numbers: Vec<_> = partitions.filter_map(|partition| partition["partition"].as_i64()).collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    let target = theirs.member("cl.slow-1").target.as_ref().expect("a target");
+    assert_eq!(awaits("cl.slow-1"), target.iter().map(|(_, number)| i64::from(*number)).collect::<Vec<_>>());
+    assert_eq!((awaits("cl.slow-1").len(), awaits("cl.slow-0")), (2, Vec::new()));
     assert_ne!(support::group(&admin, id)["state"], "Stable", "{admin:#}");
     members[0].stall(Duration::ZERO);
     kafka.wait_stable(&spec, 2);
@@ -406,6 +417,14 @@ fn a_share_group_and_its_backlog() {
     agree(kafka, &frames, id);
     members[0].stall(Duration::ZERO);
     equal(&|total| total == 0);
+    let report = snapshot(&kafka.bootstrap(), &["-g", id]);
+    let row = support::group(&report, id);
+    for (number, start, _) in backlogs() {
+        let partitions = row["partitions"].as_array().expect("partitions").iter();
+        let ours = partitions.filter(|partition| partition["partition"].as_i64() == number);
+        let ours: Vec<_> = ours.map(|partition| partition["share_start"].as_i64()).collect();
+        assert_eq!(ours, [start], "{row:#}");
+    }
     drop(members);
     kafka.wait_stable(&spec, 0);
     agree(kafka, &frames, id);
@@ -430,6 +449,9 @@ fn a_streams_group_and_its_tasks() {
         let read: usize = member.assignment.iter().flatten().map(|(_, numbers)| numbers.len()).sum();
         assert_eq!((read, count), (2, 2), "a task reads its partition");
     }
+    let report = snapshot(&kafka.bootstrap(), &["-g", id]);
+    let told = support::group(&report, id)["topology_epoch"].as_i64();
+    assert_eq!((told, told.is_some()), (theirs.topology_epoch.map(i64::from), true), "{report:#}");
     let printed = kafka.streams_groups(&["--describe", "--group", id, "--members", "--verbose"]);
     for row in &printed.rows {
         let ours = ours.members.iter().find(|member| member.id.raw() == row.text("MEMBER")).expect("the same member");
@@ -443,4 +465,45 @@ fn a_streams_group_and_its_tasks() {
     kafka.wait_stable(&spec, 0);
     agree(kafka, &frames, id);
     history(kafka, &frames, id);
+}
+
+#[test]
+fn a_streams_group_is_not_ready_while_a_source_topic_is_missing() {
+    let kafka = shared();
+    kafka.create_topic("cl.there", 2);
+    let is = |id: &str, frames: &Frames, state: &str| {
+        let (ours, _) = agree(kafka, frames, id);
+        assert_eq!(ours.state.name(), state);
+        let printed = kafka.streams_groups(&["--describe", "--group", id, "--state"]);
+        assert_eq!(printed.rows[0].text("STATE"), state, "{}", printed.out);
+        let report = snapshot(&kafka.bootstrap(), &["-g", id, "--coordinator-log", "require"]);
+        assert_eq!(support::group(&report, id)["state"], state, "{report:#}");
+    };
+    for there_at_first in [false, true] {
+        let topic = format!("cl.missing.{there_at_first}");
+        let id = &format!("cl.unready.{there_at_first}");
+        let frames = watch(kafka, id);
+        // Its client soon gives up; stopped, it stays as it was.
+        kafka.alter_config("GROUP", id, "streams.session.timeout.ms", "60000");
+        let process = kafka.process();
+        let spec = GroupSpec::streams(id).topics(&[&topic, "cl.there"]);
+        if there_at_first {
+            kafka.create_topic(&topic, 2);
+        }
+        let member = process.join(&spec, 0);
+        if there_at_first {
+            kafka.wait_stable(&spec, 1);
+            is(id, &frames, "Stable");
+            kafka.delete_topic(&topic);
+        }
+        wait_until("the group not to be ready", DEADLINE, || {
+            let theirs = kafka.try_describe(id)?.ok_or("no such group")?;
+            if theirs.state == "NotReady" { Ok(()) } else { Err(format!("{theirs:?}")) }
+        });
+        process.pause();
+        is(id, &frames, "NotReady");
+        history(kafka, &frames, id);
+        process.kill();
+        drop(member);
+    }
 }

@@ -1,9 +1,9 @@
 //! Rebalances of real groups, told by a `lagtop` that was started afterwards.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 
-use lagtop::health::rebalances::Departed;
+use lagtop::health::rebalances::{Certainty, Departed};
 use lagtop::monitor::view::View;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -182,4 +182,62 @@ fn a_killed_member_crashed_for_who_saw_it_and_history_cannot_tell() {
         "history knows no log end: {gone:#}"
     );
     assert_eq!((&why["session_timeout_ms"], &why["lag_waiting"]), (&json!(6000), &serde_json::Value::Null), "{gone:#}");
+}
+
+/// A member that does not poll leaves by itself, and joins again when it polls: one rebalance each.
+fn slow_poll(spec: &GroupSpec, id: &str) {
+    let kafka = shared();
+    kafka.create_topic(id, 2);
+    let spec = spec.clone().topics(&[id]).max_poll_interval(Duration::from_secs(8));
+    let members = kafka.start_group(&spec, 2);
+    let mut watching = Collector::start(&mut lagtop(&["collect", "-b", &kafka.bootstrap(), "-g", id, "-i", "500ms"]));
+    watching.until("the log and its ends", |view| view.progress.all_seen);
+    members[1].commit();
+    members[1].stall(Duration::from_secs(3600));
+    for partition in 0..2 {
+        kafka.produce(id, partition, 10);
+    }
+    kafka.wait_stable(&spec, 1);
+    members[1].stall(Duration::ZERO);
+    kafka.wait_stable(&spec, 2);
+
+    let view = watching.until("the return", |view| {
+        let list = view.groups.first().map(|group| Arc::clone(&group.rebalances.list)).unwrap_or_default();
+        let gone = list.iter().position(|rebalance| rebalance.gone.count > 0);
+        gone.is_some_and(|place| list[..place].iter().any(|rebalance| rebalance.joined.count > 0))
+    });
+    let history = &view.groups[0].rebalances;
+    let gone: Vec<_> = history.list.iter().filter(|rebalance| rebalance.gone.count > 0).collect();
+    let [gone] = &gone[..] else { panic!("{:#?}", history.list) };
+    assert_eq!(gone.causes.len(), 1, "{gone:#?}");
+    let (name, certainty) = (gone.causes[0].kind.name(), gone.causes[0].certainty);
+    assert_eq!((name, certainty), ("gone", Certainty::Certain), "{gone:#?}");
+    let why = &gone.gone.list[0].why;
+    assert_eq!((why.verdict, why.certainty()), (Departed::SlowPoll, Certainty::Likely), "{why:?}");
+    assert!(gone.causes[0].to_string().contains("likely slow poll"), "{}", gone.causes[0]);
+
+    // Whoever comes later says the same.
+    let row = told(id, |row| {
+        let back = |rebalance: &Value| rebalance["gone"]["list"][0]["why"]["back_after_ms"].is_u64();
+        list(row).iter().any(back) && row["rebalances"]["ongoing"].is_null()
+    });
+    let list = list(&row);
+    let after: Vec<_> = list.iter().filter(|rebalance| rebalance["gone"]["count"] != 0).collect();
+    let [after] = &after[..] else { panic!("{list:#?}") };
+    assert_eq!((causes(after), &after["causes"][0]["certainty"]), (vec!["gone"], &json!("certain")), "{after:#}");
+    let gone = &after["gone"]["list"][0];
+    assert_eq!(gone["client_id"], json!(format!("{id}-1")));
+    let why = &gone["why"];
+    assert_eq!((&why["verdict"], &why["certainty"]), (&json!("slow_poll"), &json!("likely")), "{gone:#}");
+    assert_eq!((&why["rebalance_timeout_ms"], why["back_after_ms"].is_u64()), (&json!(8000), true), "{gone:#}");
+}
+
+#[test]
+fn a_slow_poll_of_a_classic_member() {
+    slow_poll(&GroupSpec::classic("r.slow", "range"), "r.slow");
+}
+
+#[test]
+fn a_slow_poll_of_a_kip_848_member() {
+    slow_poll(&GroupSpec::consumer("r.slow-848"), "r.slow-848");
 }

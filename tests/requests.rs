@@ -114,7 +114,7 @@ fn the_requests_of_a_poll() {
     proxy.forward(kafka.address_of(1, "PROXIED"));
     kafka.create_topic("t", 6);
     let offsets: Vec<_> = (0..6).map(|partition| ("t", partition, 0)).collect();
-    for id in 0..50 {
+    for id in 0..100 {
         kafka.commit_standalone(&format!("classic-{id:02}"), &offsets);
     }
     let spec = |id: usize| GroupSpec::consumer(&format!("consumer-{id:02}")).topics(&["t"]);
@@ -123,14 +123,15 @@ fn the_requests_of_a_poll() {
         kafka.wait_stable(&spec(id), 1);
     }
     wait_until("every group to be listed", DEADLINE, || match kafka.groups().len() {
-        60 => Ok(()),
+        110 => Ok(()),
         other => Err(other),
     });
 
     let head: Vec<_> = COUNTED.iter().map(|key| format!("{} ({key})", BTreeMap::from(ALLOWED)[key])).collect();
     println!("| groups | {} | all |\n|{}", head.join(" | "), " --- |".repeat(COUNTED.len() + 2));
-    let cases = [("classic", 1, "classic-00"), ("classic", 10, "classic-0?"), ("classic", 50, "classic-*")];
+    let cases = [("classic", 1, "classic-00"), ("classic", 10, "classic-0?"), ("classic", 100, "classic-*")];
     let cases = [&cases[..], &[("KIP-848", 1, "consumer-00"), ("KIP-848", 10, "consumer-*")]].concat();
+    let mut by_log = BTreeSet::new();
     for log in [LogMode::Off, LogMode::Require] {
         for (kind, count, glob) in cases.clone() {
             let requests = one_poll(&proxy, glob, count, log);
@@ -145,7 +146,11 @@ fn the_requests_of_a_poll() {
             for (key, most) in most {
                 assert!(requests[&key] <= most, "{count} {kind}{how}: {} requests {key}, not {most}", requests[&key]);
             }
+            if log == LogMode::Require {
+                by_log.insert(requests);
+            }
         }
     }
+    assert_eq!(by_log.len(), 1, "with the log a poll of 1, 10 and 100 groups asks the same: {by_log:?}");
     drop(members);
 }

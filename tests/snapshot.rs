@@ -210,14 +210,17 @@ fn rebalances_under_way() {
         });
         let bootstrap = kafka.bootstrap();
         let row = kafka.compare_with(&bootstrap, id, &["--coordinator-log", "off"]);
-        assert_eq!(row["state"], state);
+        assert_eq!((&row["state"], &row["last_generation"]), (&json!(state), &json!(false)));
         assert_eq!(idle_reasons(&row).first(), Some(&"a rebalance is under way"), "{row:#}");
         if row["type"] == "consumer" {
             let row = kafka.compare_with(&bootstrap, id, &[]);
             assert_eq!(member(&row, "s.moving-next-0")["reconciling"], true, "{row:#}");
         } else {
             // The log has the members of the last generation; who joins is in no record yet.
-            assert_eq!(group(&snapshot(&bootstrap, &["-g", id]), id)["state"], state);
+            let row = group(&snapshot(&bootstrap, &["-g", id]), id).clone();
+            assert_eq!((&row["state"], &row["last_generation"]), (&json!(state), &json!(true)), "{row:#}");
+            let held = member(&row, "s.moving-classic-0")["partitions"].as_array().map(Vec::len);
+            assert_eq!((row["members"].as_array().map(Vec::len), held), (Some(1), Some(4)), "{row:#}");
         }
     }
 }

@@ -12,8 +12,8 @@ use super::{Memory, PastEnd, Preferences, freshness};
 use crate::health::idle::Standing;
 use crate::health::{Direction, IdleReason, LagTotals, PartitionFacts, PartitionLag, trend};
 use crate::model::{
-    At, Column, Description, Group, GroupKind, GroupState, Member, Name, Presence, Problem, Scope, SharePartition,
-    Snapshot, TopicPartitions,
+    At, Column, Description, Evidence, Group, GroupKind, GroupState, Member, Name, Presence, Problem, Scope,
+    SharePartition, Snapshot, TopicPartitions,
 };
 
 /// Points of a group's trend, and the time that they span.
@@ -69,6 +69,8 @@ pub fn build(
         stored_hash: description.stored_hash,
         topology_epoch: description.topology_epoch,
         log_gap: description.log_gap,
+        last_generation: description.evidence == Evidence::Log
+            && matches!(description.state, GroupState::PreparingRebalance | GroupState::CompletingRebalance),
         described_at: group.described_at,
         commits_at: group.commits_at,
         probes: group.probes.clone(),
@@ -144,9 +146,10 @@ fn judge(
 /// Where a member without partitions is in the group's rebalance.
 fn standing(view: &GroupView, member: &MemberView) -> Standing {
     let epoch = member.log.as_ref().and_then(|log| log.epoch);
+    let awaits = member.awaits.as_ref().map_or(0, Vec::len);
     let behind = epoch.zip(view.assignment_epoch).is_some_and(|(epoch, assignment)| (0..assignment).contains(&epoch));
     match view.state {
-        _ if !member.awaits.is_empty() => Standing::Awaits(member.awaits.len()),
+        _ if awaits > 0 => Standing::Awaits(awaits),
         GroupState::Stable => Standing::Settled,
         // It has its target, nothing, though others are not there yet.
         GroupState::Reconciling if epoch.is_some() && epoch == view.epoch => Standing::Settled,
@@ -314,8 +317,11 @@ fn members(description: &Description, partitions: &mut [PartitionView]) -> Vec<M
             places
         });
         let target = member.target.as_ref().filter(|_| held.is_some());
-        let mut awaits = target.map(|target| places(target, partitions)).unwrap_or_default();
-        awaits.retain(|place| !held.iter().flatten().any(|held| held == place));
+        let awaits = target.map(|target| {
+            let mut awaits = places(target, partitions);
+            awaits.retain(|place| !held.iter().flatten().any(|held| held == place));
+            awaits
+        });
         MemberView {
             id: member.id.clone(),
             instance_id: member.instance_id.clone(),

@@ -102,6 +102,9 @@ pub struct GroupView {
     pub topology_epoch: Option<i32>,
     /// Why the log does not tell of this group now, although it is read.
     pub log_gap: Option<LogGap>,
+    /// A classic group told by the log while it rebalances: the members, and what they hold, are those of the last
+    /// generation. Who joins is in no record before the new one has synced.
+    pub last_generation: bool,
     pub rebalances: RebalanceView,
     /// What makes its hash (KIP-1101), and what changed in it.
     pub metadata: Arc<GroupMetadata>,
@@ -194,8 +197,8 @@ pub struct MemberView {
     /// KIP-848: it holds something else than its target.
     pub reconciling: bool,
     /// Places in [`GroupView::partitions`] of what its target has and it does not hold: their owners have not given them
-    /// up yet, or it has not taken them.
-    pub awaits: Vec<usize>,
+    /// up yet, or it has not taken them; `None` where no target is known.
+    pub awaits: Option<Vec<usize>>,
     /// The longest of what it holds.
     pub time_lag: TimeLag,
     pub judgement: Judgement,

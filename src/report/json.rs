@@ -52,13 +52,17 @@ struct Group {
     evidence: crate::model::Evidence,
     assignor: Option<Name>,
     coordinator: Option<i32>,
-    /// Generation or group epoch; `null` without the log, as the next two.
+    /// Generation or group epoch; `null` without the log, as the next three.
     epoch: Option<i32>,
     assignment_epoch: Option<i32>,
+    /// Streams: epoch of the topology.
+    topology_epoch: Option<i32>,
     /// The group hash of KIP-1101, signed decimal: as a number it would not survive a reader of doubles.
     stored_hash: Option<String>,
     /// Why the log does not tell now.
     log_gap: Option<crate::model::LogGap>,
+    /// The members and what they hold are those of the last generation: a classic group rebalances.
+    last_generation: bool,
     /// Age of members and state, and of the commits, in milliseconds.
     described_age_ms: Option<u64>,
     commits_age_ms: Option<u64>,
@@ -127,6 +131,8 @@ struct Member {
     subscription: Option<Vec<Name>>,
     /// `null`: cannot be decoded (another protocol type).
     partitions: Option<Vec<TopicPartition>>,
+    /// Of its target what it does not hold; `null`: no target is known.
+    awaits: Option<Vec<TopicPartition>>,
     /// How many more it holds, of topics that were not selected.
     elsewhere: usize,
     #[serde(flatten)]
@@ -178,6 +184,8 @@ struct Partition {
     held: Option<u64>,
     /// Of a share group: records that are not done.
     backlog: Option<u64>,
+    /// Of a share group: the share-partition start offset, below which all is done.
+    share_start: Option<i64>,
     /// end − commit, as the Apache tool prints it.
     raw: Option<i64>,
     owner: Option<Name>,
@@ -248,8 +256,10 @@ fn group_row(group: &GroupView, view: &View) -> Group {
         coordinator: group.coordinator,
         epoch: group.epoch,
         assignment_epoch: group.assignment_epoch,
+        topology_epoch: group.topology_epoch,
         stored_hash: group.stored_hash.map(|hash| hash.to_string()),
         log_gap: group.log_gap,
+        last_generation: group.last_generation,
         described_age_ms: age(view.described_at(group)),
         commits_age_ms: age(view.commits_at(group)),
         members: group.members.iter().map(|member| member_row(member, group)).collect(),
@@ -306,6 +316,7 @@ fn member_row(member: &MemberView, group: &GroupView) -> Member {
         rack: member.rack.clone(),
         subscription: member.subscription.clone(),
         partitions: member.partitions.as_ref().map(held),
+        awaits: member.awaits.as_ref().map(held),
         elsewhere: member.elsewhere,
         totals: totals(&member.totals),
         health: health::verdict(&member.judgement, group),
@@ -345,6 +356,7 @@ fn partition_row(partition: &PartitionView, group: &GroupView, now: At) -> Parti
         past_end,
         held,
         backlog,
+        share_start: partition.share.and_then(|share| share.start),
         raw: partition.raw(),
         owner: member(partition.owner),
         planned_owner: member(partition.planned),

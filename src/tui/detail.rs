@@ -80,6 +80,10 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
         Entry::new("commits read", age(state, state.view.commits_at(group))),
         Entry::new("members", format!("{}, {} idle", group.members_now(), group.idle)),
     ];
+    if group.last_generation {
+        let words = "of the last generation, with what they held: who joins now is in no record yet";
+        entries.push(Entry::new("these members are", words));
+    }
     if let Some(needs) = standing::needs(&group.kind) {
         entries.push(Entry::new("to see more", needs));
     }

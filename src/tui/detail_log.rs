@@ -121,7 +121,7 @@ fn is_mixed(group: &GroupView) -> bool {
 /// What only the log tells of a member, and whom it waits for.
 pub fn of_member(group: &GroupView, member: &MemberView) -> Vec<Entry> {
     let mut entries = Vec::new();
-    entries.extend(member.awaits.iter().filter_map(|place| {
+    entries.extend(member.awaits.iter().flatten().filter_map(|place| {
         let partition = group.partitions.get(*place)?;
         let holder = match members::label_at(group, partition.owner) {
             Some(holder) => format!("still held by {holder}"),

@@ -10,6 +10,7 @@ use std::{
 
 use lagtop::frame::{Decoder, Frame, Settings};
 use lagtop::model::{Description, Event, Evidence, Group, Name, Snapshot};
+use lagtop::monitor::{Monitor, view::View};
 use lagtop::source::{Input, live};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -76,10 +77,24 @@ impl Told {
     }
 }
 
+/// What a stream told so far, and what it means.
+#[derive(Default)]
+struct Folded {
+    told: Told,
+    monitor: Monitor,
+}
+
+impl Folded {
+    fn take(&mut self, frame: Frame) {
+        self.monitor.fold(frame.clone());
+        self.told.take(frame);
+    }
+}
+
 /// A running `lagtop collect` whose stream is folded as it comes.
 pub struct Frames {
     _process: Option<Running>,
-    told: Arc<Mutex<Told>>,
+    folded: Arc<Mutex<Folded>>,
 }
 
 impl Frames {
@@ -87,21 +102,26 @@ impl Frames {
     pub fn collect(bootstrap: &str, args: &[&str]) -> Self {
         let mut command = lagtop(&["collect", "-b", bootstrap, "-i", "500ms"]);
         let mut process = Running::start(command.args(args).stdout(Stdio::piped()).stderr(words()));
-        let told = Arc::default();
+        let folded = Arc::default();
         let out = process.stdout.take().expect("piped");
-        let shared = Arc::clone(&told);
+        let shared = Arc::clone(&folded);
         std::thread::spawn(move || fold(out, &shared));
-        Self { _process: Some(process), told }
+        Self { _process: Some(process), folded }
     }
 
     pub fn told(&self) -> Told {
-        lock(&self.told).clone()
+        lock(&self.folded).told.clone()
+    }
+
+    /// What was told as a dashboard would show it.
+    pub fn view(&self) -> View {
+        lock(&self.folded).monitor.view()
     }
 
     /// Waits until what was told is as wanted.
     #[track_caller]
     pub fn until<T>(&self, what: &str, mut wanted: impl FnMut(&Told) -> Result<T, String>) -> T {
-        wait_until(what, DEADLINE, || wanted(&lock(&self.told)))
+        wait_until(what, DEADLINE, || wanted(&lock(&self.folded).told))
     }
 }
 
@@ -111,16 +131,16 @@ fn words() -> Stdio {
     Stdio::from(std::fs::File::options().create(true).append(true).open(path).expect("a file for the log"))
 }
 
-fn fold(mut out: ChildStdout, told: &Mutex<Told>) {
+fn fold(mut out: ChildStdout, folded: &Mutex<Folded>) {
     let (mut decoder, mut buffer) = (Decoder::default(), vec![0; 64 << 10]);
     while let Ok(length @ 1..) = out.read(&mut buffer) {
         decoder.push(&buffer[..length]);
         while let Some(frame) = decoder.next_frame().expect("a frame of ours") {
-            lock(told).take(frame);
+            lock(folded).take(frame);
         }
     }
     // Whoever waits in vain reads why.
-    lock(told).notes.push("the collector has ended".to_owned());
+    lock(folded).told.notes.push("the collector has ended".to_owned());
 }
 
 /// A live source, which replaces its collector when that dies.
@@ -141,8 +161,8 @@ impl Frames {
         let settings = Settings { properties, groups: vec![groups.into()], interval_ms: 500, ..Settings::default() };
         let launch = live::Launch { command: command.map(str::to_owned).collect(), hide: Vec::new(), settings };
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-        let told: Arc<Mutex<Told>> = Arc::default();
-        let shared = Arc::clone(&told);
+        let folded: Arc<Mutex<Folded>> = Arc::default();
+        let shared = Arc::clone(&folded);
         runtime.spawn(async move {
             let mut source = live::start(launch);
             while let Some(input) = source.inputs.recv().await {
@@ -151,7 +171,7 @@ impl Frames {
                 }
             }
         });
-        Live { frames: Frames { _process: None, told }, pids, _runtime: runtime }
+        Live { frames: Frames { _process: None, folded }, pids, _runtime: runtime }
     }
 }
 

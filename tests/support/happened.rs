@@ -98,3 +98,62 @@ pub fn happened(records: &[LogRecord]) -> Vec<Happened> {
     }
     out
 }
+
+/// The rebalances that records tell: the generation or group epoch before and after each. Of classic groups every
+/// generation that synced; of the others from the first group epoch ahead of the assignment until the assignment is of
+/// the group epoch and every member is at it with nothing left to do.
+pub fn rebalances(records: &[LogRecord]) -> Vec<(i64, i64)> {
+    let mut out = Vec::new();
+    let (mut generation, mut epoch, mut assigned, mut begun) = (None, None, None, None);
+    // A change of type deletes the group and writes it anew at once, with the number that it had.
+    let mut ended = None;
+    let mut members: BTreeMap<String, Option<(i64, i64)>> = BTreeMap::new();
+    for record in records {
+        let data = record.value.as_ref().map(|value| &value["data"]);
+        let number = |field: &str| data.and_then(|data| data[field].as_i64()).expect("a number");
+        let member = || record.key["data"]["memberId"].as_str().expect("a member id").to_owned();
+        let kind = record.key["type"].as_str().expect("a type");
+        let goes_on =
+            |ended: Option<(i64, i64)>| ended.filter(|(at, _)| *at == record.timestamp).map(|(_, number)| number);
+        // A streams member's state counts from 1.
+        let settled = i64::from(kind == "22");
+        match (kind, data) {
+            ("2", Some(_)) => {
+                let now = number("generation");
+                generation = generation.or(goes_on(ended));
+                let before = generation.replace(now).unwrap_or(0);
+                out.extend((now > before).then_some((before, now)));
+            }
+            ("2", None) => ended = generation.take().map(|number| (record.timestamp, number)),
+            ("3" | "11" | "17", Some(_)) => {
+                let now = number("epoch");
+                if epoch.is_none() {
+                    (epoch, assigned) = (goes_on(ended), goes_on(ended));
+                }
+                let before = epoch.replace(now).unwrap_or(now - 1);
+                if now > before && assigned.is_none_or(|assigned| now > assigned) {
+                    begun = begun.or(Some(before));
+                }
+            }
+            ("3" | "11" | "17", None) => {
+                ended = epoch.map(|number| (record.timestamp, number));
+                (epoch, assigned, begun) = (None, None, None);
+                members.clear();
+            }
+            ("5" | "10" | "19", Some(_)) => _ = members.entry(member()).or_default(),
+            ("5" | "10" | "19", None) => _ = members.remove(&member()),
+            ("6" | "12" | "20", Some(_)) => assigned = Some(number("assignmentEpoch")),
+            ("8" | "14" | "22", Some(_)) => {
+                members.insert(member(), Some((number("memberEpoch"), number("state") - settled)));
+            }
+            _ => {}
+        }
+        let there = epoch.map(|epoch| (epoch, 0));
+        let done = members.is_empty() || (assigned == epoch && members.values().all(|at| *at == there));
+        if let (Some(before), Some(now), true) = (begun, epoch, done) {
+            out.push((before, now));
+            begun = None;
+        }
+    }
+    out
+}

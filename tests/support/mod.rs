@@ -22,7 +22,7 @@
 //! | members that crash or stand still: SIGKILL and SIGSTOP of a process of theirs | [`Cluster::process`], [`Tool::kill`] |
 //! | what is true | [`Tool::describe`], [`Tool::commits`], [`Tool::consumer_groups`], [`Tool::dump_log`] |
 //! | the program under test | [`snapshot`], [`run`], [`lagtop`]; [`Collector`]; [`Tool::compare`] with what Apache's tool says |
-//! | what a collector's frames tell, folded | [`Frames`]; [`Tool::agrees`], [`happened`] with the truth |
+//! | what a collector's frames tell, folded | [`Frames`]; [`Tool::agrees`], [`happened`], [`rebalances`] with the truth |
 //! | the requests that a client sends | [`Proxy`], [`ClusterSpec::advertise`] |
 //! | a condition with a deadline | [`wait_until`] |
 //!

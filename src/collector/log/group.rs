@@ -22,6 +22,8 @@ pub struct LogGroup {
     /// Topics that each regex matched.
     pub regexes: BTreeMap<Name, Vec<Name>>,
     pub topology: Option<StreamsGroupTopologyValue>,
+    /// Streams: the topology epoch whose topics the coordinator found to be there with the newest group epoch.
+    pub validated_topology: Option<i32>,
     pub commits: BTreeMap<Name, BTreeMap<i32, Option<Commit>>>,
     /// Filled up once with what was true before the part of the log that was read.
     pub seeded: bool,
@@ -117,6 +119,7 @@ impl LogGroup {
                 Some(self.bumped(GroupKind::Share, value.epoch, value.metadata_hash))
             }
             (Key::StreamsGroupMetadata(_), Some(Value::StreamsGroupMetadata(value))) => {
+                self.validated_topology = value.validated_topology_epoch.filter(|epoch| *epoch >= 0);
                 Some(self.bumped(GroupKind::Streams, value.epoch, value.metadata_hash))
             }
             (Key::ConsumerGroupMetadata(_) | Key::ShareGroupMetadata(_) | Key::StreamsGroupMetadata(_), None) => {

@@ -169,6 +169,17 @@ impl LogGroup {
         wishes.into_iter().max_by_key(|(_, count)| *count).map(|(assignor, _)| assignor.clone())
     }
 
+    /// Whether the topics of a streams group's topology were found to be there (`StreamsGroup.maybeUpdateGroupState`).
+    /// Where it is not stored nobody is given tasks either, unless the broker never stores it.
+    fn is_ready(&self) -> bool {
+        let Some(topology) = &self.topology else { return false };
+        let mut targets = self.members.values().flatten().filter_map(|member| member.target_tasks.as_ref());
+        match self.validated_topology {
+            Some(validated) => validated == topology.epoch,
+            None => targets.any(|tasks| !tasks.active.is_empty()),
+        }
+    }
+
     /// State of a KIP-848, share or streams group from its epochs.
     fn state(&self, listed: Option<GroupState>) -> GroupState {
         let members: Vec<&LogMember> = self.members.values().flatten().collect();
@@ -181,7 +192,7 @@ impl LogGroup {
         if self.kind == GroupKind::Share {
             return GroupState::Stable;
         }
-        if self.kind == GroupKind::Streams && self.topology.is_none() {
+        if self.kind == GroupKind::Streams && !self.is_ready() {
             return GroupState::NotReady;
         }
         if self.epoch > self.assignment_epoch {

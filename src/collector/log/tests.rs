@@ -295,15 +295,16 @@ fn a_regex_without_its_topics_is_unknown() {
 #[test]
 fn streams_tasks_are_the_partitions_that_they_read() {
     let mut log = Writer::new(true);
-    let value = StreamsGroupMetadataValue {
-        epoch: 1,
+    let bumped = |epoch, validated_topology_epoch| StreamsGroupMetadataValue {
+        epoch,
         metadata_hash: 7,
-        validated_topology_epoch: None,
+        validated_topology_epoch,
         last_assignment_configs: None,
         stored_description_topology_epoch: None,
         failed_description_topology_epoch: None,
     };
-    log.write(Key::StreamsGroupMetadata(group()), Some(Value::StreamsGroupMetadata(value)));
+    let at = |epoch, validated| Some(Value::StreamsGroupMetadata(bumped(epoch, validated)));
+    log.write(Key::StreamsGroupMetadata(group()), at(1, None));
     assert_eq!(log.facts().state, GroupState::Empty);
     let value = StreamsGroupMemberMetadataValue {
         instance_id: None,
@@ -329,7 +330,11 @@ fn streams_tasks_are_the_partitions_that_they_read() {
     };
     let value = StreamsGroupTopologyValue { epoch: 3, subtopologies: vec![sub] };
     log.write(Key::StreamsGroupTopology(group()), Some(Value::StreamsGroupTopology(value)));
-    assert_eq!((log.facts().state, log.facts().topology_epoch), (GroupState::Assigning, Some(3)));
+    assert_eq!((log.facts().state, log.facts().topology_epoch), (GroupState::NotReady, Some(3)), "a topic is missing");
+    log.write(Key::StreamsGroupMetadata(group()), at(1, Some(2)));
+    assert_eq!(log.facts().state, GroupState::NotReady, "an older topology was validated");
+    log.write(Key::StreamsGroupMetadata(group()), at(1, Some(3)));
+    assert_eq!(log.facts().state, GroupState::Assigning);
     let tasks = |partitions: &[i32]| {
         vec![AssignedTaskIds { subtopology_id: "0".into(), partitions: partitions.to_vec(), assignment_epochs: None }]
     };

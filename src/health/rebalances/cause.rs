@@ -240,14 +240,15 @@ impl Why {
         if quiet <= RIGHT_BEFORE && first.is_none_or(|first| quiet < first) {
             return Departed::Left;
         }
-        if self.lag_waiting != Some(true) {
+        if self.lag_waiting == Some(false) {
             return Departed::CannotTell;
         }
         let about = |range: Option<(Duration, Duration)>| range.is_some_and(|(min, max)| (min..=max).contains(&quiet));
+        // That it comes back is evidence by itself, also for those who know no log end of that time.
         if about(poll) && self.back_after.is_some() {
             return Departed::SlowPoll;
         }
-        if about(session) {
+        if about(session) && self.lag_waiting == Some(true) {
             return Departed::Crashed;
         }
         Departed::CannotTell

@@ -36,11 +36,20 @@ impl GroupHistory {
                 self.complete = false;
             }
         }
+        if !changed_type {
+            self.leaving.clear();
+        }
         self.complete |= creation || (self.generation.is_none() && record.generation == 1);
         self.members_known = true;
         self.generation = Some(record.generation);
         self.protocol.clone_from(&record.protocol);
-        self.members = now;
+        let leaving = std::mem::replace(&mut self.members, now);
+        if changed_type {
+            // Who went with the change is a member of the generation that ends with the next record.
+            for id in self.leaving.keys().filter(|id| !self.members.contains_key(*id)).cloned().collect::<Vec<_>>() {
+                self.members.extend(leaving.get(&id).map(|known| (id, known.clone())));
+            }
+        }
         if self.members.is_empty() {
             self.free.clear();
         }
@@ -84,6 +93,7 @@ impl GroupHistory {
         let known: Vec<Known> = self.members.values().filter(|known| !stays(&known.who)).cloned().collect();
         for known in &known {
             let told = record.gone.iter().find(|departure| departure.member.id == known.who.id).cloned();
+            let told = told.or_else(|| self.leaving.remove(&known.who.id));
             self.depart(event, &told.unwrap_or_else(|| departure_of(known)), Some(known), left);
         }
         let unknown = |departure: &&Departure| {

@@ -176,6 +176,7 @@ impl GroupHistory {
         let known = self.remove(&departure.member.id);
         if let Some(known) = &known {
             self.touch(known);
+            self.note_removed(known, departure);
         }
         let told = known.as_ref().filter(|_| departure.member.id.is_empty()).map(departure_of);
         self.depart(event, told.as_ref().unwrap_or(departure), known.as_ref(), event.wall);

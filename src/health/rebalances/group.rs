@@ -67,6 +67,10 @@ pub struct GroupHistory {
     /// Oldest first.
     pub(super) side: VecDeque<Arc<Happening>>,
     expected: VecDeque<Expected>,
+    /// Members whose records the newest batch deleted: with a change of type, those that stay are written anew.
+    removed: Vec<(Known, Departure)>,
+    /// Members that went with a change to the classic protocol: told with the next generation.
+    pub(super) leaving: BTreeMap<Name, Departure>,
     /// What was there when the group was deleted: a change of type deletes the group's records and writes it anew.
     deleted: Option<Deleted>,
     pub(super) polled: Polled,
@@ -84,6 +88,8 @@ struct Expected {
 struct Deleted {
     wall: Wall,
     members: BTreeMap<Name, Known>,
+    /// Members whose records were deleted right before, in the same batch.
+    removed: Vec<(Known, Departure)>,
     epoch: Option<i32>,
 }
 
@@ -92,6 +98,9 @@ impl GroupHistory {
     /// same place.
     pub fn fold(&mut self, event: &Event, seen: Seen, out: &mut Vec<Happening>) {
         let first_of_batch = self.newest != Some(event.wall);
+        if first_of_batch {
+            self.removed.clear();
+        }
         self.since.get_or_insert(event.wall);
         self.newest = self.newest.max(Some(event.wall));
         match &event.what {
@@ -148,11 +157,11 @@ impl GroupHistory {
                 self.happened(event, what, out);
             }
         }
-        let (was, epoch) = match deleted {
+        let (was, removed, epoch) = match deleted {
             // Another group of the same name.
             Some(deleted) if deleted.wall != event.wall => return true,
-            Some(deleted) => (deleted.members, deleted.epoch),
-            None => (BTreeMap::new(), self.epoch.or(self.generation)),
+            Some(deleted) => (deleted.members, deleted.removed, deleted.epoch),
+            None => (BTreeMap::new(), Vec::new(), self.epoch.or(self.generation)),
         };
         let now = std::mem::take(&mut self.members);
         self.reset();
@@ -170,6 +179,13 @@ impl GroupHistory {
                 self.add(known);
             }
         }
+        if matches!(kind, GroupKind::Classic) {
+            for (known, departure) in removed {
+                self.expect_no_more(&known.who);
+                self.leaving.insert(known.who.id.clone(), departure);
+                self.add(known);
+            }
+        }
         // The group goes on from the generation that it had, as its epoch, and the other way round.
         (self.generation, self.epoch, self.assignment_epoch) = (epoch, epoch, epoch);
         true
@@ -184,13 +200,15 @@ impl GroupHistory {
         (self.generation, self.epoch, self.assignment_epoch, self.hash) = (None, None, None, None);
         self.protocol = None;
         self.draft = Draft::default();
+        self.leaving.clear();
     }
 
     fn fold_deleted(&mut self, event: &Event, out: &mut Vec<Happening>) {
         let members = std::mem::take(&mut self.members);
+        let removed = std::mem::take(&mut self.removed);
         let epoch = self.epoch.or(self.generation);
         self.reset();
-        self.deleted = Some(Deleted { wall: event.wall, members, epoch });
+        self.deleted = Some(Deleted { wall: event.wall, members, removed, epoch });
         (self.complete, self.members_known) = (true, true);
         self.happened(event, Happened::Deleted, out);
     }
@@ -250,6 +268,11 @@ impl GroupHistory {
     /// Notes that what a member holds is about to change.
     pub(super) fn touch(&mut self, known: &Known) {
         self.before.entry(known.who.id.clone()).or_insert_with(|| (Arc::clone(&known.who), known.held.clone()));
+    }
+
+    /// The records of a member were deleted.
+    pub(super) fn note_removed(&mut self, known: &Known, departure: &Departure) {
+        self.removed.push((known.clone(), departure.clone()));
     }
 
     /// A member is gone: from now on its return is expected.

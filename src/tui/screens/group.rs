@@ -81,7 +81,8 @@ fn title(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) 
     }
     if group.described_at.is_some() {
         let idle = if group.idle > 0 { format!(", {} idle", group.idle) } else { String::new() };
-        parts.push(format!("{}{idle}", plural(group.members_now(), "member")));
+        let of = if group.last_generation { " of the last generation" } else { "" };
+        parts.push(format!("{}{of}{idle}", plural(group.members_now(), "member")));
     }
     parts.push(group.kind.to_string());
     if let Some(epoch) = group.epoch {

@@ -56,6 +56,18 @@ fn events_screen() {
 }
 
 #[test]
+fn members_of_the_last_generation_are_called_so() {
+    let mut view = fixture_past::view();
+    let group = view.groups.iter_mut().find(|group| group.id.raw() == "billing").unwrap();
+    std::sync::Arc::make_mut(group).last_generation = true;
+    let mut bench = Bench::with(view, (120, 40));
+    bench.open("billing");
+    assert!(bench.text().contains("members of the last generation"), "{}", bench.text());
+    bench.press("d");
+    assert!(bench.text().contains("who joins now is in no record yet"), "{}", bench.text());
+}
+
+#[test]
 fn what_only_the_log_tells() {
     for (name, group) in [("consumer", "orders-enrich"), ("streams", "enrich-app"), ("held", "held-up")] {
         let mut bench = bench((100, 44));

@@ -99,6 +99,10 @@ fn a_slow_poll_comes_back() {
     ] {
         assert_eq!(word_back(departure(Some(quiet), Some(true)), &[0], Some(1000)), expected, "{quiet}");
     }
+    // History knows no log end of that time: the return tells enough, unless nothing waited.
+    assert_eq!(word_back(departure(Some(300_000), None), &[0], Some(60_000)), Departed::SlowPoll);
+    assert_eq!(word_back(departure(Some(300_000), Some(false)), &[0], Some(60_000)), Departed::CannotTell);
+    assert_eq!(word_back(departure(Some(45_000), None), &[0], Some(1000)), Departed::CannotTell);
 }
 
 #[test]

@@ -291,6 +291,13 @@ fn an_upgrade_is_a_change_of_type_and_no_rebalance() {
     assert_eq!(log.side().last().unwrap(), "group changed from consumer to classic");
     log.at(3000, [generation(3, vec![holding("a", &[0, 1])], &[])]);
     assert_eq!(log.list().len(), 3);
+    // The last KIP-848 member went with the change, and is told with the generation that is about it.
+    let last = log.last();
+    assert_eq!((last.from, last.to, last.gone.count), (Some(2), Some(3), 1));
+    assert_eq!(causes(&last), ["gone: client-b @10.0.0.1, cannot tell why (no commit known)"]);
+    assert_eq!(moves(&last), ["t-1 b>a"]);
+    log.at(4000, [generation(4, vec![holding("a", &[0, 1])], &[])]);
+    assert_eq!(causes(&log.last()), ["no record tells why"]);
 }
 
 /// CASES 32: a share group is deleted and its name used for a consumer group.
