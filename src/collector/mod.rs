@@ -16,6 +16,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::Context;
 use tokio::sync::mpsc;
 
+use crate::clock::Clock;
 use crate::frame::{FORMAT, Frame, Hello, Level, Note, Order, Settings, Stamped};
 use crate::kafka::{Client, ClientErrors};
 use crate::model::{At, Name, Scope, Snapshot, Wall};
@@ -32,20 +33,6 @@ const PUSH_AFTER: Duration = Duration::from_millis(100);
 
 /// How long a background error counts as the cause of what fails.
 const LATELY: Duration = Duration::from_secs(120);
-
-/// The stream's monotonic clock.
-#[derive(Debug, Clone, Copy)]
-pub struct Clock(Instant);
-
-impl Clock {
-    pub fn start() -> Self {
-        Self(Instant::now())
-    }
-
-    pub fn now(self) -> At {
-        At::default().plus(self.0.elapsed())
-    }
-}
 
 /// Observes a cluster until the orders end, or (without orders) until nobody reads any more.
 pub async fn run(

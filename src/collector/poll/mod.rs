@@ -20,8 +20,9 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
+use super::Selection;
 use super::causes::{self, Cause, Problems};
-use super::{Clock, Selection};
+use crate::clock::Clock;
 use crate::frame::Settings;
 use crate::frame::order::Isolation;
 use crate::kafka::{Admin, Client, ClientErrors, Log, Metadata, Spec, is_login};
