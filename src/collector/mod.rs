@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 
 use crate::clock::Clock;
 use crate::frame::{FORMAT, Frame, Hello, Level, Note, Order, Settings, Stamped};
-use crate::kafka::{Client, ClientErrors};
+use crate::kafka::{Client, ClientError, ClientErrors};
 use crate::model::{At, Name, Scope, Snapshot, Wall};
 
 pub use orders::read as read_orders;
@@ -141,7 +141,7 @@ fn send_events(poller: &mut poll::Poller, output: &output::Output, clock: Clock)
 struct Trouble {
     errors: ClientErrors,
     clock: Clock,
-    told: Option<(i32, Name)>,
+    told: Option<ClientError>,
 }
 
 impl Trouble {
@@ -150,11 +150,11 @@ impl Trouble {
         loop {
             let newest = self.errors.newest(LATELY);
             if newest != self.told
-                && let Some((code, text)) = newest.clone()
+                && let Some(error) = newest.clone()
             {
                 self.told = newest;
                 let mut problems = causes::Problems::default();
-                let (now, cause) = (self.clock.now(), causes::of_connection(code, &text));
+                let (now, cause) = (self.clock.now(), causes::of_connection(&error));
                 problems.set(Scope::Cluster, causes::CONNECTION, cause, now);
                 let body = Snapshot { problems: problems.take_changed(), ..Snapshot::default() };
                 return Frame::Partial(Stamped { at: now, body });

@@ -294,8 +294,8 @@ impl Poller {
 
     /// The cause of a call that nobody answered: a login or TLS failure is told by the client's errors alone.
     fn background_cause(&self) -> Option<Cause> {
-        let (code, text) = self.errors.newest(crate::collector::LATELY)?;
-        (is_login(code) || !self.listing_complete).then(|| causes::of_connection(code, &text))
+        let newest = self.errors.newest(crate::collector::LATELY)?;
+        (is_login(newest.code) || !self.listing_complete).then(|| causes::of_connection(&newest))
     }
 }
 
