@@ -10,14 +10,15 @@
 //! | --- | --- | --- |
 //! | [`model`] | the facts as observed, plain data | nobody |
 //! | [`frame`] | the stream's format: reading, writing, versions | model |
+//! | [`clock`] | the clock by which facts are aged | model |
 //! | [`assign`] | the assignors, plan metrics, moves (pure) | model |
 //! | [`metadata`] | topic hash, group hash, metadata changes (pure) | model |
 //! | [`health`] | lag states, rates, verdicts, rebalances (pure) | model, assign, metadata |
 //! | [`kafka`] | rdkafka; the only room with `unsafe` | model |
-//! | [`collector`] | schedules Kafka calls, writes frames | kafka, frame, model |
-//! | [`source`] | where frames come from: live child, recording, demo | frame, model (demo: assign) |
+//! | [`collector`] | schedules Kafka calls, writes frames | kafka, clock, frame, model |
+//! | [`source`] | where frames come from: live child, recording, demo | clock, frame, model (demo: assign) |
 //! | [`monitor`] | folds frames into a view | frame, model, assign, metadata, health |
-//! | [`tui`] | the dashboard | the view |
+//! | [`tui`] | the dashboard | the view, clock |
 //! | [`report`] | table, JSON, … | the view |
 //! | [`cli`] | what the person typed | all |
 //!
@@ -26,6 +27,7 @@
 
 pub mod assign;
 pub mod cli;
+pub mod clock;
 pub mod collector;
 pub mod frame;
 pub mod health;

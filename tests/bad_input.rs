@@ -102,9 +102,9 @@ fn stranger(answer: &'static [u8]) -> String {
 #[test]
 fn a_port_that_is_not_kafka() {
     let http = stranger(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
-    runtime(&["-b", &http, "--timeout", "3s"], &[&http, "does not speak Kafka", "check host, port"]);
+    runtime(&[&["-b", &http][..], &LONG].concat(), &[&http, "does not speak Kafka", "check host, port"]);
     let closing = stranger(b"");
-    runtime(&["-b", &closing, "--timeout", "3s"], &[&closing, "closed the connection", "no Kafka port"]);
+    runtime(&[&["-b", &closing][..], &LONG].concat(), &[&closing, "closed the connection", "no Kafka port"]);
     // Accepts and stays silent.
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = silent.local_addr().expect("an address").to_string();
@@ -140,10 +140,10 @@ fn a_wrong_password() {
 fn a_wrong_protocol() {
     let kafka = secured();
     let (tls, plain, sasl) = (kafka.bootstrap_of("SSL"), kafka.bootstrap(), kafka.bootstrap_of("SASL"));
-    runtime(&["-b", &tls, "--timeout", "5s"], &[&tls, "check security.protocol"]);
+    runtime(&[&["-b", &tls][..], &LONG].concat(), &[&tls, "check security.protocol"]);
     let args = ["-b", &plain, "-X", "security.protocol=ssl"];
-    runtime(&[&args[..], &["--timeout", "5s"]].concat(), &[&plain, "TLS failed", "check security.protocol"]);
-    runtime(&["-b", &sasl, "--timeout", "5s"], &[&sasl, "closed the connection", "SASL"]);
+    runtime(&[&args[..], &LONG].concat(), &[&plain, "TLS failed", "check security.protocol"]);
+    runtime(&[&["-b", &sasl][..], &LONG].concat(), &[&sasl, "closed the connection", "SASL"]);
 }
 
 /// A certificate that did not sign the broker's.
@@ -181,6 +181,18 @@ fn a_wrong_authority() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let wrong = format!("ssl.ca.location={}", other_certificate(kafka.dir()));
     runtime(&[&args[..], &[&wrong], &LONG].concat(), &[&address, "certificate", "ssl.ca.location"]);
+}
+
+#[test]
+fn a_certificate_for_another_name() {
+    let kafka = Cluster::start(&ClusterSpec::one().tls().certificate_for("dns:broker.example"));
+    let address = kafka.bootstrap_of("SSL");
+    let authority = format!("ssl.ca.location={}", kafka.certificate().display());
+    let args = ["-b", &address, "-X", "security.protocol=ssl", "-X", &authority];
+    runtime(&[&args[..], &LONG].concat(), &[&address, "another name", "connect by a name"]);
+    let unchecked = ["-X", "ssl.endpoint.identification.algorithm=none"];
+    let ran = run(command(&["snapshot"]).args([&args[..], &unchecked].concat()));
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
 }
 
 #[test]

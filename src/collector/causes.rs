@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::kafka::{CallError, is_login};
+use crate::kafka::{CallError, ClientError, is_login};
 use crate::model::{At, Name, Problem, Scope};
 
 /// The problems as of now, by what they are about. A fact that can be had again clears its problem.
@@ -77,15 +77,29 @@ pub fn is_denied(error: &CallError) -> bool {
 pub const CONNECTION: &str = "connection";
 
 /// What a background error of the client means, with the act that would help. Its text is librdkafka's:
-/// `HOST:PORT/ID: cause (after 3ms in state UP)`.
-pub fn of_connection(code: i32, text: &Name) -> Cause {
-    let raw = text.raw();
+/// `HOST:PORT/ID: cause (in state UP)`.
+///
+/// It lasts if a login or a TLS handshake is refused, or what answers is no Kafka; also if the connection was closed at
+/// the same early step twice, as happens where one side speaks TLS or SASL and the other does not. A broker that is going
+/// down closes connections, too, but then takes no new ones.
+pub fn of_connection(error: &ClientError) -> Cause {
+    let raw = error.text.raw();
     let has = |part: &str| raw.contains(part);
-    let told = raw.rsplit_once(" (after ").map_or(raw, |(told, _)| told).replacen("/bootstrap: ", ": ", 1);
+    let told = raw.rsplit_once(" (in state ").map_or(raw, |(told, _)| told).replacen("/bootstrap: ", ": ", 1);
     let who = told.split_once(": ").map_or("", |(who, _)| who);
     let closed = has("Disconnected");
-    let (text, remedy) = match code {
+    let foreign = has("Invalid response size");
+    let (text, remedy) = match error.code {
         -169 | 58 => (None, Some("authentication failed: check sasl.mechanism, sasl.username and sasl.password")),
+        // librdkafka's own words know the authority alone (OpenSSL does not tell it which of the two).
+        -181 if has("certificate verify failed") => {
+            let text = format!(
+                "{who}: the broker's certificate cannot be verified: it is for another name, or no authority in \
+                 ssl.ca.location has signed it"
+            );
+            let act = "TLS failed: connect by a name in the broker's certificate, or check ssl.ca.location";
+            (Some(text), Some(act))
+        }
         -181 => {
             let act = "TLS failed: check security.protocol, ssl.ca.location and the name in the broker's certificate";
             (None, Some(act))
@@ -95,7 +109,7 @@ pub fn of_connection(code: i32, text: &Name) -> Cause {
             (None, Some("TLS failed: check security.protocol; it may be a plaintext port"))
         }
         _ if has("Connection refused") => (None, Some("nothing listens there: check host and port")),
-        _ if has("Invalid response size") => {
+        _ if foreign => {
             let text = format!("{who}: what answers there does not speak Kafka, or wants TLS");
             (Some(text), Some("check host, port and security.protocol"))
         }
@@ -111,7 +125,8 @@ pub fn of_connection(code: i32, text: &Name) -> Cause {
         _ => (None, None),
     };
     let text = Name::from(text.unwrap_or(told));
-    Cause { text, remedy: remedy.map(str::to_owned), lasting: is_login(code) }
+    let lasting = is_login(error.code) || foreign || (closed && error.again);
+    Cause { text, remedy: remedy.map(str::to_owned), lasting }
 }
 
 /// The cause in plain words, and the right or act that would help.
@@ -145,6 +160,10 @@ mod tests {
         CallError::Code { code, text: Name::new("Broker: text") }
     }
 
+    fn error(code: i32, text: &str, again: bool) -> ClientError {
+        ClientError { code, text: Name::new(text), again }
+    }
+
     #[test]
     fn a_problem_keeps_its_since_and_is_told_once() {
         let mut problems = Problems::default();
@@ -165,19 +184,17 @@ mod tests {
     #[test]
     fn causes_of_the_client_lose_their_noise() {
         let cause = |code, text: &str| {
-            let cause = of_connection(code, &Name::new(text));
+            let cause = of_connection(&error(code, text, false));
             (cause.text.raw().to_owned(), cause.remedy.unwrap_or_default())
         };
-        let (text, act) = cause(
-            -195,
-            "h:1/bootstrap: Connect to ipv4#1.2.3.4:1 failed: Connection refused (after 0ms in state CONNECT)",
-        );
+        let (text, act) =
+            cause(-195, "h:1/bootstrap: Connect to ipv4#1.2.3.4:1 failed: Connection refused (in state CONNECT)");
         assert_eq!(text, "h:1: Connect to ipv4#1.2.3.4:1 failed: Connection refused");
         assert!(act.contains("check host and port"), "{act}");
         let (text, _) =
             cause(-199, "h:1/bootstrap: Receive failed: Invalid response size 1213486160 (0..100000000): increase x");
         assert_eq!(text, "h:1: what answers there does not speak Kafka, or wants TLS");
-        let (_, act) = cause(-195, "h:1/2: Disconnected: by peer (after 0ms in state APIVERSION_QUERY, 1 identical)");
+        let (_, act) = cause(-195, "h:1/2: Disconnected: by peer (in state APIVERSION_QUERY)");
         assert!(act.contains("security.protocol"), "{act}");
         assert_eq!(cause(-187, "1/1 brokers are down"), ("1/1 brokers are down".into(), String::new()));
     }
@@ -191,8 +208,11 @@ mod tests {
     #[test]
     fn what_only_a_person_can_change_lasts() {
         assert!(explain(&Scope::Cluster, &code(31)).lasting && !explain(&Scope::Cluster, &code(14)).lasting);
-        let text = Name::new("text");
-        assert!(of_connection(-169, &text).lasting && of_connection(-181, &text).lasting);
-        assert!(!of_connection(-195, &text).lasting);
+        let lasts = |code, text, again| of_connection(&error(code, text, again)).lasting;
+        assert!(lasts(-169, "text", false) && lasts(-181, "text", false));
+        assert!(!lasts(-195, "text", true));
+        let closed = "h:1/bootstrap: Disconnected (in state SSL_HANDSHAKE)";
+        assert!(!lasts(-195, closed, false) && lasts(-195, closed, true));
+        assert!(lasts(-199, "h:1: Receive failed: Invalid response size 1213486160", false));
     }
 }

@@ -16,8 +16,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::Context;
 use tokio::sync::mpsc;
 
+use crate::clock::Clock;
 use crate::frame::{FORMAT, Frame, Hello, Level, Note, Order, Settings, Stamped};
-use crate::kafka::{Client, ClientErrors};
+use crate::kafka::{Client, ClientError, ClientErrors};
 use crate::model::{At, Name, Scope, Snapshot, Wall};
 
 pub use orders::read as read_orders;
@@ -32,20 +33,6 @@ const PUSH_AFTER: Duration = Duration::from_millis(100);
 
 /// How long a background error counts as the cause of what fails.
 const LATELY: Duration = Duration::from_secs(120);
-
-/// The stream's monotonic clock.
-#[derive(Debug, Clone, Copy)]
-pub struct Clock(Instant);
-
-impl Clock {
-    pub fn start() -> Self {
-        Self(Instant::now())
-    }
-
-    pub fn now(self) -> At {
-        At::default().plus(self.0.elapsed())
-    }
-}
 
 /// Observes a cluster until the orders end, or (without orders) until nobody reads any more.
 pub async fn run(
@@ -154,7 +141,7 @@ fn send_events(poller: &mut poll::Poller, output: &output::Output, clock: Clock)
 struct Trouble {
     errors: ClientErrors,
     clock: Clock,
-    told: Option<(i32, Name)>,
+    told: Option<ClientError>,
 }
 
 impl Trouble {
@@ -163,11 +150,11 @@ impl Trouble {
         loop {
             let newest = self.errors.newest(LATELY);
             if newest != self.told
-                && let Some((code, text)) = newest.clone()
+                && let Some(error) = newest.clone()
             {
                 self.told = newest;
                 let mut problems = causes::Problems::default();
-                let (now, cause) = (self.clock.now(), causes::of_connection(code, &text));
+                let (now, cause) = (self.clock.now(), causes::of_connection(&error));
                 problems.set(Scope::Cluster, causes::CONNECTION, cause, now);
                 let body = Snapshot { problems: problems.take_changed(), ..Snapshot::default() };
                 return Frame::Partial(Stamped { at: now, body });

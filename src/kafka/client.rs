@@ -98,33 +98,65 @@ pub fn library_version() -> String {
 
 /// Errors of the background connections, newest last.
 #[derive(Clone, Default)]
-pub struct ClientErrors(Arc<Mutex<VecDeque<(Instant, i32, Name)>>>);
+pub struct ClientErrors(Arc<Mutex<VecDeque<Told>>>);
+
+/// An error of a background connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientError {
+    /// librdkafka's (negative), or the protocol's.
+    pub code: i32,
+    /// `HOST:PORT/ID: cause`.
+    pub text: Name,
+    /// Another connection to the same broker failed in the same way. librdkafka tells an error twice and then is silent
+    /// for half a minute, so it does not say how often.
+    pub again: bool,
+}
+
+struct Told {
+    at: Instant,
+    code: i32,
+    text: Name,
+    times: usize,
+}
+
+/// An error's text without what differs each time: `(after 3ms in state UP, 1 identical error(s) suppressed)`. The state
+/// stays.
+fn without_time(text: &str) -> String {
+    let Some((told, rest)) = text.rsplit_once(" (after ") else { return text.to_owned() };
+    let state = rest.split_once(" in state ").map_or("", |(_, state)| state.trim_end_matches(')'));
+    let state = state.split(',').next().unwrap_or_default();
+    if state.is_empty() { told.to_owned() } else { format!("{told} (in state {state})") }
+}
 
 impl ClientErrors {
     /// Returns whether that is news: librdkafka repeats "all brokers are down" many times a second.
     fn push(&self, code: i32, text: &str) -> bool {
+        let text = without_time(text);
+        let at = Instant::now();
         let mut errors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(last) = errors.back_mut().filter(|(_, last, last_text)| *last == code && last_text.raw() == text) {
-            last.0 = Instant::now();
+        if let Some(last) = errors.back_mut().filter(|last| last.code == code && last.text.raw() == text) {
+            last.at = at;
+            last.times += 1;
             return false;
         }
-        errors.push_back((Instant::now(), code, Name::new(text)));
+        errors.push_back(Told { at, code, text: Name::from(text), times: 1 });
         if errors.len() > 50 {
             errors.pop_front();
         }
         true
     }
 
-    /// Code (librdkafka's, negative) and text of the newest error no older than `age`; a login or TLS failure wins
-    /// over mere connection trouble, since it is the cause of the rest, and anything over "all brokers are down",
-    /// which names no cause.
-    pub fn newest(&self, age: Duration) -> Option<(i32, Name)> {
+    /// The newest error no older than `age`; a login or TLS failure wins over mere connection trouble, since it is the
+    /// cause of the rest, and anything over "all brokers are down", which names no cause.
+    pub fn newest(&self, age: Duration) -> Option<ClientError> {
         let errors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let recent = || errors.iter().rev().filter(|(at, ..)| at.elapsed() <= age);
-        let told = |(_, code, text): &(Instant, i32, Name)| (*code, text.clone());
-        let login = recent().find(|(_, code, _)| is_login(*code));
-        let cause = || recent().find(|(_, code, _)| *code != ALL_BROKERS_DOWN);
-        login.or_else(cause).or_else(|| recent().next()).map(told)
+        let recent = || errors.iter().rev().filter(|told| told.at.elapsed() <= age);
+        let login = recent().find(|told| is_login(told.code));
+        let cause = || recent().find(|told| told.code != ALL_BROKERS_DOWN);
+        let newest = login.or_else(cause).or_else(|| recent().next())?;
+        let same = recent().filter(|told| told.code == newest.code && told.text == newest.text);
+        let again = same.map(|told| told.times).sum::<usize>() > 1;
+        Some(ClientError { code: newest.code, text: newest.text.clone(), again })
     }
 }
 
@@ -183,7 +215,7 @@ mod tests {
     #[test]
     fn the_newest_cause_wins_over_its_consequences() {
         let errors = ClientErrors::default();
-        let newest = || errors.newest(Duration::from_secs(60)).map(|(code, _)| code);
+        let newest = || errors.newest(Duration::from_secs(60)).map(|newest| newest.code);
         assert_eq!(newest(), None);
         errors.push(ALL_BROKERS_DOWN, "1/1 brokers are down");
         assert_eq!(newest(), Some(ALL_BROKERS_DOWN));
@@ -192,6 +224,14 @@ mod tests {
         assert_eq!(newest(), Some(-195));
         assert!((0..100).all(|_| !errors.push(ALL_BROKERS_DOWN, "1/1 brokers are down")));
         assert_eq!(newest(), Some(-195));
+        let newest_again = || errors.newest(Duration::from_secs(60)).is_some_and(|newest| newest.again);
+        errors.push(-195, "h:1/1: Disconnected (after 3ms in state UP)");
+        assert!(!newest_again());
+        errors.push(ALL_BROKERS_DOWN, "1/1 brokers are down");
+        errors.push(-195, "h:1/1: Disconnected (after 25ms in state UP, 1 identical error(s) suppressed)");
+        assert!(newest_again());
+        errors.push(-195, "h:1/1: Disconnected (after 2ms in state SSL_HANDSHAKE)");
+        assert!(!newest_again(), "another way");
         errors.push(-169, "Authentication failed");
         errors.push(-195, "Disconnected");
         assert_eq!(newest(), Some(-169));

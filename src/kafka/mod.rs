@@ -15,7 +15,7 @@ pub mod records;
 mod topics;
 
 pub use admin::Admin;
-pub use client::{Client, ClientErrors, ConnectError, is_login, library_version};
+pub use client::{Client, ClientError, ClientErrors, ConnectError, is_login, library_version};
 pub use configs::{Configs, Resource};
 pub use coordinator_log::{Counts, Log, LogReader, Message, Position, Record};
 pub use error::CallError;

@@ -45,6 +45,9 @@ pub fn probe(
     read_committed: bool,
     deadline: Duration,
 ) -> Result<Probed, ConnectError> {
+    if places.is_empty() {
+        return Ok(Probed::new());
+    }
     let until = Instant::now() + deadline;
     let mut properties = properties.clone();
     let level = if read_committed { "read_committed" } else { "read_uncommitted" };

@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 
 use super::backoff::Backoff;
 use super::{Input, Source};
+use crate::clock::Clock;
 use crate::frame::{Decoder, Frame, Level, Order, Settings};
 use crate::model::{At, Name, name};
 
@@ -47,18 +48,18 @@ struct Keeper {
     inputs: mpsc::Sender<Input>,
     orders: mpsc::Receiver<Order>,
     /// The source's own clock: times of every collector's frames are moved onto it.
-    began: Instant,
+    clock: Clock,
     on_screen: Option<Vec<Name>>,
     greeted: bool,
 }
 
 impl Keeper {
     fn new(launch: Launch, inputs: mpsc::Sender<Input>, orders: mpsc::Receiver<Order>) -> Self {
-        Self { launch, inputs, orders, began: Instant::now(), on_screen: None, greeted: false }
+        Self { launch, inputs, orders, clock: Clock::start(), on_screen: None, greeted: false }
     }
 
     fn now(&self) -> At {
-        At::default().plus(self.began.elapsed())
+        self.clock.now()
     }
 
     async fn run(mut self) {

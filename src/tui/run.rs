@@ -22,6 +22,7 @@ use super::terminal::output::{Output, Tty, clipboard};
 use super::terminal::signals::{Happening, Watch};
 use super::theme::Theme;
 use super::update::{Action, Effect, update};
+use crate::clock::Clock;
 use crate::frame::Order;
 use crate::model::Name;
 use crate::monitor::Monitor;
@@ -85,7 +86,7 @@ pub async fn run(source: Source, monitor: Monitor, options: Options) -> anyhow::
         state: State::new(look, options.label, options.interval_ms, size()),
         output: Output::new(Tty(screen()?)),
         guard: guard.clone(),
-        started: Instant::now(),
+        clock: Clock::start(),
         orders_lost: Vec::new(),
         resumed: false,
     };
@@ -124,7 +125,7 @@ struct Dashboard {
     state: State,
     output: Output<Tty>,
     guard: Guard,
-    started: Instant,
+    clock: Clock,
     /// Orders for which there was no room.
     orders_lost: Vec<Order>,
     /// We have stopped ourselves and come back: the signal that continued us is no news.
@@ -219,7 +220,7 @@ impl Dashboard {
     }
 
     fn act(&mut self, action: Action, next: Next) -> io::Result<Next> {
-        let effects = update(&mut self.state, action, self.started.elapsed());
+        let effects = update(&mut self.state, action, self.clock.elapsed());
         for order in std::mem::take(&mut self.orders_lost) {
             self.order(order);
         }

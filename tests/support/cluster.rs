@@ -34,6 +34,7 @@ pub struct ClusterSpec {
     advertised: BTreeMap<String, u16>,
     offsets_partitions: u32,
     offsets_topic: bool,
+    pub(super) certificate_names: String,
 }
 
 impl ClusterSpec {
@@ -46,6 +47,7 @@ impl ClusterSpec {
             advertised: BTreeMap::new(),
             offsets_partitions: 4,
             offsets_topic: true,
+            certificate_names: "ip:127.0.0.1,dns:localhost".to_owned(),
         }
     }
 
@@ -257,7 +259,7 @@ impl Cluster {
             broker::properties(self.dir(), id, &self.ids(), &self.ports, &spec.listeners, spec.offsets_partitions);
         properties.extend(spec.racks[id - 1].iter().map(|rack| ("broker.rack".to_owned(), rack.clone())));
         if spec.listeners.iter().any(|(_, protocol)| protocol.ends_with("SSL")) {
-            properties.extend(security::tls_properties(self.dir()));
+            properties.extend(security::tls_properties(self.dir(), &spec.certificate_names));
         }
         if let Some(advertised) = properties.get_mut("advertised.listeners") {
             let renamed = advertised.split(',').map(|address| match address.split_once("://") {

@@ -32,6 +32,13 @@ impl ClusterSpec {
         self.listener("SSL", "SSL")
     }
 
+    /// The certificate of the listener `SSL` is for these names, such as `dns:broker.example`, and for no others.
+    #[must_use]
+    pub fn certificate_for(mut self, names: &str) -> Self {
+        names.clone_into(&mut self.certificate_names);
+        self
+    }
+
     /// Access control: nothing is allowed but by `Tool::allow`, except to the tool and the brokers.
     #[must_use]
     pub fn acls(self) -> Self {
@@ -41,14 +48,15 @@ impl ClusterSpec {
 }
 
 impl Cluster {
-    /// The PEM file with the certificate of the listener `SSL`, for 127.0.0.1 and localhost.
+    /// The PEM file with the certificate of the listener `SSL`, for 127.0.0.1 and localhost unless the spec says
+    /// otherwise.
     pub fn certificate(&self) -> PathBuf {
         self.dir().join("certificate.pem")
     }
 }
 
-/// The properties of a broker with TLS, whose certificate and key are made here if there are none yet.
-pub fn tls_properties(dir: &Path) -> Properties {
+/// The properties of a broker with TLS, whose certificate and key are made here, for these names, if there are none yet.
+pub fn tls_properties(dir: &Path, names: &str) -> Properties {
     let store = dir.join("keystore.p12");
     if !store.exists() {
         let keytool = |args: &[&str]| {
@@ -58,7 +66,8 @@ pub fn tls_properties(dir: &Path) -> Properties {
             assert!(output.status.success(), "keytool: {}", String::from_utf8_lossy(&output.stdout));
             output.stdout
         };
-        let name = ["-dname", "CN=lagtop-test", "-ext", "san=ip:127.0.0.1,dns:localhost", "-validity", "3650"];
+        let names = format!("san={names}");
+        let name = ["-dname", "CN=lagtop-test", "-ext", &names, "-validity", "3650"];
         keytool(&[&["-genkeypair", "-keyalg", "EC", "-groupname", "secp256r1"], &name[..]].concat());
         std::fs::write(dir.join("certificate.pem"), keytool(&["-exportcert", "-rfc"])).expect("certificate.pem");
     }

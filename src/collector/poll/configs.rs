@@ -27,8 +27,8 @@ const STREAMS_SESSION: &str = "group.streams.session.timeout.ms";
 const CONSUMER_HEARTBEAT: &str = "group.consumer.heartbeat.interval.ms";
 
 /// What is missing without the rights.
-const OF_TOPICS: &str = "configuration of topics (whether they are compacted)";
-const OF_BROKERS: &str = "configuration of brokers (session timeouts of KIP-848, share and streams groups)";
+const OF_TOPICS: &str = "topic configurations (whether compacted)";
+const OF_BROKERS: &str = "session timeouts of KIP-848, share and streams groups (broker configuration)";
 
 /// The answers by one broker, chunk by chunk.
 pub type ConfigsAnswer = Vec<Result<Configs, CallError>>;

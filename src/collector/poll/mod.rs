@@ -20,8 +20,9 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
+use super::Selection;
 use super::causes::{self, Cause, Problems};
-use super::{Clock, Selection};
+use crate::clock::Clock;
 use crate::frame::Settings;
 use crate::frame::order::Isolation;
 use crate::kafka::{Admin, Client, ClientErrors, Log, Metadata, Spec, is_login};
@@ -293,8 +294,8 @@ impl Poller {
 
     /// The cause of a call that nobody answered: a login or TLS failure is told by the client's errors alone.
     fn background_cause(&self) -> Option<Cause> {
-        let (code, text) = self.errors.newest(crate::collector::LATELY)?;
-        (is_login(code) || !self.listing_complete).then(|| causes::of_connection(code, &text))
+        let newest = self.errors.newest(crate::collector::LATELY)?;
+        (is_login(newest.code) || !self.listing_complete).then(|| causes::of_connection(&newest))
     }
 }
 
