@@ -146,7 +146,9 @@ mod tests {
 
     fn log(ends: &[(u64, i64)]) -> LogHistory {
         let mut log = LogHistory::default();
-        ends.iter().for_each(|(seconds, end)| log.end(At(seconds * 1000), *end, HOUR));
+        for (seconds, end) in ends {
+            log.end(At(seconds * 1000), *end, HOUR);
+        }
         log
     }
 
@@ -225,7 +227,9 @@ mod tests {
         assert_eq!(log.time_to_loss(3000, 20.0), None);
         assert_eq!(log.time_to_loss(1999, 0.0), None, "it is lost already");
         let mut still = LogHistory::default();
-        [(0, 5), (30, 9)].iter().for_each(|(seconds, start)| still.start(At(seconds * 1000), *start, HOUR));
+        for (seconds, start) in [(0, 5), (30, 9)] {
+            still.start(At(seconds * 1000), start, HOUR);
+        }
         assert_eq!(still.time_to_loss(100, 0.0), None, "one step tells no speed");
     }
 
@@ -243,7 +247,9 @@ mod tests {
             }).collect();
             let lag = |shift: u64| {
                 let mut log = LogHistory::default();
-                samples.iter().for_each(|(at, end)| log.end(At(at + shift), *end, HOUR));
+                for (at, end) in &samples {
+                    log.end(At(at + shift), *end, HOUR);
+                }
                 log.time_lag(commit, At(at + shift + later), INTERVAL)
             };
             let here = lag(0);

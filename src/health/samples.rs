@@ -84,7 +84,9 @@ mod tests {
 
     fn filled(samples: impl IntoIterator<Item = (u64, i64)>, most: usize) -> Samples {
         let mut ring = Samples::default();
-        samples.into_iter().for_each(|(at, value)| ring.push(At(at), value, HOUR, most));
+        for (at, value) in samples {
+            ring.push(At(at), value, HOUR, most);
+        }
         ring
     }
 

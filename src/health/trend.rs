@@ -53,7 +53,7 @@ fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let middle = sorted.len() / 2;
-    (sorted[middle - 1] + sorted[middle]) / 2.0
+    f64::midpoint(sorted[middle - 1], sorted[middle])
 }
 
 /// The lag at `cells` times, the same time apart, over the last `window` or what is known of it; oldest first.
@@ -76,7 +76,9 @@ mod tests {
     fn samples(values: impl IntoIterator<Item = (u64, i64)>) -> Samples {
         let mut ring = Samples::default();
         let all = Duration::from_secs(86_400);
-        values.into_iter().for_each(|(seconds, lag)| ring.push(At(seconds * 1000), lag, all, 128));
+        for (seconds, lag) in values {
+            ring.push(At(seconds * 1000), lag, all, 128);
+        }
         ring
     }
 

@@ -22,16 +22,18 @@ const SPAN: Duration = Duration::from_secs(600);
 /// Samples of a group's lag that are remembered, of 16 bytes each.
 const LAGS: usize = 256;
 
-pub fn build(
-    id: &Name,
-    group: &Group,
-    facts: &Snapshot,
-    logs: &Logs,
-    memory: &mut Memory,
-    now: At,
-    rebalance: Option<Duration>,
-    preferences: &Preferences,
-) -> GroupView {
+/// What a view is made of beside the group's own facts.
+pub struct Around<'a> {
+    pub facts: &'a Snapshot,
+    pub logs: &'a Logs,
+    pub now: At,
+    /// How long the group's rebalances take.
+    pub rebalance: Option<Duration>,
+    pub preferences: &'a Preferences,
+}
+
+pub fn build(id: &Name, group: &Group, memory: &mut Memory, around: &Around<'_>) -> GroupView {
+    let Around { facts, logs, now, rebalance, preferences } = *around;
     let nothing = Description::default();
     let description = group.description.as_ref().unwrap_or(&nothing);
     let mut partitions = partitions(group, description, facts, memory, now);

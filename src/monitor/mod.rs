@@ -19,6 +19,7 @@ use crate::frame::{Frame, Level, Stamped};
 use crate::health::rebalances::{History, Reach, Seen, Storm};
 use crate::health::{Rules, Samples};
 use crate::model::{At, Name, Snapshot};
+use group::Around;
 use view::{Feed, GroupView, View};
 
 pub use plan::{Question, QuestionError, Reset, what_if};
@@ -231,7 +232,8 @@ impl Monitor {
             if let Some(group) = facts.groups.get(name) {
                 let memory = self.memory.entry(name.clone()).or_default();
                 let rebalance = progress::rebalance_time(groups.get(name).map(|group| &**group));
-                let mut view = group::build(name, group, facts, &self.logs, memory, at, rebalance, &self.preferences);
+                let around = Around { facts, logs: &self.logs, now: at, rebalance, preferences: &self.preferences };
+                let mut view = group::build(name, group, memory, &around);
                 if let Some(poll) = rebalances::poll(group, &view, memory, self.polls, at, self.view.started) {
                     self.history.poll(&poll);
                 }

@@ -1,5 +1,7 @@
 //! Situations over time, from the facts of each poll to the verdict.
 
+#![allow(clippy::float_cmp)] // 0 and 1 are exact
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

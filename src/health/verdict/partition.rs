@@ -25,6 +25,7 @@ pub enum Owner {
 }
 
 /// All that decides the verdict on a partition.
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 #[derive(Debug, Clone, Default)]
 pub struct PartitionSigns {
     pub now: At,
@@ -163,12 +164,12 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
         };
         find(Severity::Critical, verdict, reason);
     }
-    findings.extend(progress(signs, lag));
+    findings.push(progress(signs, lag));
     findings
 }
 
 /// How far behind it is, and where that goes.
-fn progress(signs: &PartitionSigns, lag: u64) -> Option<Finding> {
+fn progress(signs: &PartitionSigns, lag: u64) -> Finding {
     let Thresholds { lag: most, time_lag: longest, .. } = signs.thresholds;
     let (time, growing) = (signs.time_lag, signs.direction == Direction::Rising);
     // Where the time is not known: how long it took to write what is behind.
@@ -178,31 +179,30 @@ fn progress(signs: &PartitionSigns, lag: u64) -> Option<Finding> {
     let severity = if growing { Severity::Critical } else { Severity::Warn };
     let falling = signs.direction == Direction::Falling;
     if let Some(threshold) = most.filter(|most| lag > *most) {
-        return Some(if falling {
+        return if falling {
             Finding::new(Severity::Note, Verdict::CatchingUp, Reason::CatchingUp { time, estimate })
         } else {
             Finding::new(severity, Verdict::Lagging, Reason::BehindBy { lag, threshold, growing })
-        });
+        };
     }
     if signs.in_flight {
-        return Some(Finding::new(Severity::Ok, Verdict::Ok, Reason::InFlight { lag }));
+        return Finding::new(Severity::Ok, Verdict::Ok, Reason::InFlight { lag });
     }
     let known = time.at_least().max(estimate);
     if known.is_some_and(|known| known > longest) {
-        return Some(if falling {
+        return if falling {
             Finding::new(Severity::Note, Verdict::CatchingUp, Reason::CatchingUp { time, estimate })
         } else {
             Finding::new(severity, Verdict::Lagging, Reason::Behind { time, estimate, threshold: longest, growing })
-        });
+        };
     }
     // Not old as far as was seen; whether it is older, only time or the rate of writing tells.
     let told = matches!(time, TimeLag::Known { .. }) || (estimate.is_some() && signs.watched >= SHORTEST);
     if told || signs.moves {
         let time = if matches!(time, TimeLag::Known { .. }) { time } else { estimated(time, estimate) };
-        return Some(Finding::new(Severity::Ok, Verdict::Ok, Reason::Within { time, threshold: longest }));
+        return Finding::new(Severity::Ok, Verdict::Ok, Reason::Within { time, threshold: longest });
     }
-    let reason = Reason::WatchedShortly { watched: signs.watched };
-    Some(Finding::new(Severity::Unknown, Verdict::Unknown, reason))
+    Finding::new(Severity::Unknown, Verdict::Unknown, Reason::WatchedShortly { watched: signs.watched })
 }
 
 fn estimated(time: TimeLag, estimate: Option<Duration>) -> TimeLag {

@@ -116,9 +116,10 @@ fn name(what: &Happened) -> &'static str {
 
 fn style(look: &Look, what: &Happened) -> Style {
     match what {
-        Happened::Rebalance(_) | Happened::Created | Happened::StaticRestarted(_) => Style::new(),
+        Happened::Rebalance(_) | Happened::Created | Happened::StaticRestarted(_) | Happened::Verdict { .. } => {
+            Style::new()
+        }
         Happened::Deleted | Happened::TypeChanged { .. } | Happened::StaticAway(_) => look.style(Role::Accent),
         Happened::CommitsBack { .. } | Happened::TopicLeft { .. } => look.style(Role::Warn),
-        Happened::Verdict { .. } => Style::new(),
     }
 }
