@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 
-use super::args::{Plan, Planning, Watch};
+use super::args::{Judging, Plan, Planning, Watch};
 use super::run::{demo_options, log_to_file, runtime};
 use super::settings::{UsageError, launch, preferences};
 use crate::assign::whatif::WhatIfError;
@@ -81,7 +81,8 @@ fn observed(args: &Plan) -> anyhow::Result<Saved> {
     let outcome = runtime.block_on(async {
         let source = start();
         let enough = |view: &View| view.group(&id).is_none_or(|group| is_foretold(group));
-        report::observe_longer(source, Monitor::new(preferences(planning)), args.timeout, args.observe, enough).await
+        let monitor = Monitor::new(preferences(planning, &Judging::default()));
+        report::observe_longer(source, monitor, args.timeout, args.observe, enough).await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
     saved(&outcome, &id)

@@ -38,7 +38,7 @@ fn run_dashboard(args: &Dashboard) -> anyhow::Result<ExitCode> {
     let label = Name::new(launch.settings.cluster());
     let options = screen(&args.screen, label, interval, false)?;
     log_to_file(&args.log)?;
-    show(|| live::start(launch), Monitor::new(preferences(args.watch.planning)), options)
+    show(|| live::start(launch), Monitor::new(preferences(args.watch.planning, &args.judging)), options)
 }
 
 fn run_demo(args: &Demo) -> anyhow::Result<ExitCode> {
@@ -46,7 +46,7 @@ fn run_demo(args: &Demo) -> anyhow::Result<ExitCode> {
     let options = screen(&args.screen, Name::new("demo"), interval, false)?;
     log_to_file(&args.log)?;
     let simulation = demo::Options { interval, ..demo::Options::default() };
-    show(|| demo::start(simulation), Monitor::new(preferences(args.planning)), options)
+    show(|| demo::start(simulation), Monitor::new(preferences(args.planning, &args.judging)), options)
 }
 
 fn run_replay(args: &Replay) -> anyhow::Result<ExitCode> {
@@ -55,7 +55,7 @@ fn run_replay(args: &Replay) -> anyhow::Result<ExitCode> {
     let options =
         screen(&args.screen, Name::new(if from_stdin { "standard input" } else { &name }), Duration::ZERO, from_stdin)?;
     log_to_file(&args.log)?;
-    let monitor = Monitor::new(preferences(args.planning));
+    let monitor = Monitor::new(preferences(args.planning, &args.judging));
     if !from_stdin {
         let file = File::open(&args.file)
             .map_err(|error| UsageError::Other(format!("the recording {name} cannot be opened: {error}")))?;
@@ -125,7 +125,8 @@ fn run_snapshot(args: &Snapshot) -> anyhow::Result<ExitCode> {
     let runtime = runtime()?;
     let outcome = runtime.block_on(async {
         let source = start();
-        report::observe(source, Monitor::new(preferences(args.watch.planning)), args.timeout).await
+        let monitor = Monitor::new(preferences(args.watch.planning, &args.judging));
+        report::observe(source, monitor, args.timeout).await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
     report::print(&outcome, args.format.into())
