@@ -53,6 +53,7 @@ fn what_was_typed_is_named() {
     usage(&with(&["--storm", "5/2h"]), &["--storm", "within an hour"]);
     usage(&with(&["--timeout", "never"]), &["--timeout", "never"]);
     usage(&with(&["--timeout", "10000000000000000000s"]), &["--timeout", "at most 24h"]);
+    usage(&with(&["--observe", "25h"]), &["--observe", "at most 24h"]);
     usage(&with(&["--keep", "5s"]), &["--keep", "at least 1m, at most 24h"]);
     usage(&with(&["--lag", "-1"]), &["--lag"]);
     usage(&with(&["--time-lag", "0s"]), &["--time-lag", "at least 1s"]);

@@ -196,6 +196,10 @@ pub struct Snapshot {
     /// How long to wait until every selected group was seen.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = wait)]
     pub timeout: Duration,
+    /// Then go on watching for so long, polling at --interval: rates, time lags and verdicts need evidence. Ctrl-C ends
+    /// it early.
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = wait)]
+    pub observe: Duration,
     /// A simulated cluster instead of a real one.
     #[arg(long, conflicts_with_all = ["bootstrap_server", "properties", "collector"])]
     pub demo: bool,

@@ -15,6 +15,7 @@ use super::args::{Args, Collect, Command, Dashboard, Demo, Log, Replay, Screen, 
 use super::settings::{UsageError, launch, preferences, settings};
 use crate::model::{Name, name};
 use crate::monitor::Monitor;
+use crate::report::Stay;
 use crate::source::recording::{self, Pace};
 use crate::source::{Source, demo, live};
 use crate::{collector, report, tui};
@@ -126,10 +127,22 @@ fn run_snapshot(args: &Snapshot) -> anyhow::Result<ExitCode> {
     let outcome = runtime.block_on(async {
         let source = start();
         let monitor = Monitor::new(preferences(args.watch.planning, &args.judging));
-        report::observe(source, monitor, args.timeout).await
+        if args.observe.is_zero() {
+            return report::observe(source, monitor, args.timeout).await;
+        }
+        let stay = Stay { time: args.observe, interval: args.watch.interval.unwrap_or_default() };
+        report::observe_longer(source, monitor, args.timeout, stay, |_| false, interrupted()).await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
     report::print(&outcome, args.format.into())
+}
+
+/// Ready with the first Ctrl-C.
+async fn interrupted() {
+    if let Err(error) = tokio::signal::ctrl_c().await {
+        tracing::warn!("Ctrl-C ends the program without a report: {error}");
+        std::future::pending::<()>().await;
+    }
 }
 
 pub(super) fn demo_options(watch: &Watch, interval: Duration) -> Result<demo::Options, UsageError> {
