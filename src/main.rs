@@ -2,11 +2,10 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use lagtop::cli::{Args, UsageError, run};
 
 fn main() -> ExitCode {
-    match run::run(Args::parse()) {
+    match Args::read().map_err(Into::into).and_then(run::run) {
         Ok(code) => code,
         Err(error) => {
             #[allow(clippy::print_stderr)]

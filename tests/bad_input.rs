@@ -52,6 +52,11 @@ fn what_was_typed_is_named() {
     usage(&with(&["--storm", "5"]), &["--storm", "5/5m", "a count, a slash, a duration"]);
     usage(&with(&["--storm", "5/2h"]), &["--storm", "within an hour"]);
     usage(&with(&["--timeout", "never"]), &["--timeout", "never"]);
+    usage(&with(&["--timeout", "10000000000000000000s"]), &["--timeout", "at most 24h"]);
+    usage(&with(&["--observe", "25h"]), &["--observe", "at most 24h"]);
+    usage(&with(&["--keep", "5s"]), &["--keep", "at least 1m, at most 24h"]);
+    usage(&with(&["--lag", "-1"]), &["--lag"]);
+    usage(&with(&["--time-lag", "0s"]), &["--time-lag", "at least 1s"]);
     usage(&with(&["--format", "xml"]), &["xml", "json"]);
     usage(&with(&["-X", "nonsense"]), &["bad property \"nonsense\"", "KEY=VALUE"]);
     usage(&with(&["-X", "sasl.password=@/no/such/file"]), &["/no/such/file", "sasl.password"]);
@@ -61,6 +66,100 @@ fn what_was_typed_is_named() {
     usage(&["-b", "host:port"], &["bad bootstrap server \"host:port\"", "HOST:PORT"]);
     usage(&[], &["no cluster given", "--bootstrap-server"]);
     usage(&with(&["--collector", "ssh 'jump"]), &["--collector", "quote"]);
+}
+
+/// Runs `lagtop snapshot` with this configuration file: usage, one line that names the file, the line and what else is said.
+#[track_caller]
+fn misconfigured(text: &str, line: usize, named: &[&str]) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("c.toml");
+    std::fs::write(&file, text).expect("a file");
+    let file = file.display().to_string();
+    let place = format!("lagtop: {file}, line {line}: ");
+    let ran = fails(&["--config", &file], 2, &[&[&*place], named].concat());
+    assert_eq!((&*ran.out, ran.err.lines().count()), ("", 1), "{ran:?}");
+}
+
+#[test]
+fn what_a_configuration_file_says_is_named() {
+    // The syntax.
+    misconfigured("interval = 2s", 1, &["interval", "put text in quotes"]);
+    misconfigured("\n\nmouse", 3, &["expected `=`"]);
+    misconfigured("keep = \"1h\"\nkeep = \"2h\"", 2, &["keep: duplicate key"]);
+    // Keys.
+    misconfigured("colour = \"red\"", 1, &["unknown key `colour`", "`bootstrap-server`", "`theme`", "`thresholds`"]);
+    misconfigured("\"\\u001b[2J\" = 1", 1, &["unknown key"]);
+    misconfigured(
+        "[thresholds]\nlags = 1",
+        2,
+        &["thresholds", "`lags`", "`lag`, `time-lag`, `abandoned-after`, `group`"],
+    );
+    misconfigured("[[thresholds.group]]\nlag = 1", 1, &["missing key `match`"]);
+    // Types.
+    misconfigured("interval = 2", 1, &["interval", "a time such as \"2s\""]);
+    misconfigured("groups = \"a\"", 1, &["groups", "a list of globs such as"]);
+    misconfigured("mouse = \"yes\"", 1, &["mouse", "true or false"]);
+    misconfigured("[thresholds]\nlag = -1", 2, &["thresholds.lag", "a number of records such as 10000"]);
+    misconfigured("[thresholds.group]\nmatch = \"a\"", 1, &["[[thresholds.group]]"]);
+    // Values.
+    misconfigured("interval = \"1ms\"", 1, &["interval", "shortest interval is 500ms"]);
+    misconfigured("keep = \"5s\"", 1, &["keep", "at least 1m, at most 24h"]);
+    misconfigured("storm = \"5\"", 1, &["storm", "5/5m"]);
+    misconfigured("log-history = \"long\"", 1, &["log-history", "write 6h, 30m or all"]);
+    misconfigured("coordinator-log = \"on\"", 1, &["coordinator-log", "\"auto\" or \"off\" or \"require\""]);
+    misconfigured("plan-assignor = \"best\"", 1, &["plan-assignor", "lag-balanced, lag-based"]);
+    misconfigured("theme = \"solar\"", 1, &["theme", "default, mono"]);
+    misconfigured("bootstrap-server = \"host:port\"", 1, &["bootstrap-server", "write HOST:PORT"]);
+    misconfigured("groups = [\n\"a\",\n\"b[\"]", 3, &["groups", "bad pattern \"b[\""]);
+    misconfigured("[thresholds]\ntime-lag = \"0s\"", 2, &["thresholds.time-lag", "at least 1s"]);
+    misconfigured(
+        "[[thresholds.group]]\nmatch = \"a[\"\nlag = 1",
+        2,
+        &["thresholds.group.match", "bad pattern \"a[\""],
+    );
+    misconfigured("[[thresholds.group]]\nmatch = \"a\"", 1, &["\"a\" names no threshold", "lag, time-lag"]);
+}
+
+#[test]
+fn secrets_of_a_configuration_file_are_not_repeated() {
+    let servers = "bootstrap-server = \"127.0.0.1:1\"\n[properties]\n";
+    for (value, named) in [
+        ("hunter2-7Gq", "put text in quotes"),
+        ("\"hunter2-7Gq", "sasl.password"),
+        ("[\"hunter2-7Gq\"]", "\"@FILE\" or \"env:NAME\""),
+        ("\"@/no/such/file\"", "the file /no/such/file cannot be read"),
+        ("\"env:LAGTOP_NO_SUCH\"", "LAGTOP_NO_SUCH is not set"),
+    ] {
+        misconfigured(&format!("{servers}sasl.password = {value}"), 3, &["sasl.password", named]);
+    }
+    misconfigured("properties = \"sasl.password=hunter2-7Gq\"", 1, &["properties", "write a table: [properties]"]);
+}
+
+#[test]
+fn a_configuration_file_that_cannot_be_read() {
+    let (missing, folder) = ("/no/such/config.toml", std::env::temp_dir().display().to_string());
+    usage(&["--config", missing], &[missing, "cannot be read", "No such file", "/dev/null stands for none"]);
+    usage(&["--config", &folder], &[&folder, "Is a directory"]);
+    usage(&["--config", "/dev/zero"], &["/dev/zero", "is it the right file?"]);
+    let ran = run(command(&["snapshot"]).env("LAGTOP_CONFIG", missing));
+    assert!(ran.code == Some(2) && ran.err.contains(missing), "{ran:?}");
+    let ran = run(command(&["snapshot"]).env("LAGTOP_BOOTSTRAP_SERVER", "host:port"));
+    assert!(ran.code == Some(2) && ran.err.contains("LAGTOP_BOOTSTRAP_SERVER: bad bootstrap server"), "{ran:?}");
+    // Nothing in the usual place is no error.
+    usage(&["--config", "/dev/null"], &["no cluster given"]);
+    usage(&[], &["no cluster given"]);
+}
+
+/// A variable says what nobody typed; it contradicts no flag, and the collector, which takes orders alone, does not mind.
+#[test]
+fn a_server_in_the_environment() {
+    let with = |args: &[&str]| run(command(args).env("LAGTOP_BOOTSTRAP_SERVER", "127.0.0.1:1"));
+    let ran = with(&["snapshot", "--timeout", "2s"]);
+    assert!(ran.code == Some(1) && ran.err.contains("127.0.0.1:1"), "{ran:?}");
+    let ran = with(&["snapshot", "--demo", "--timeout", "2s"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let ran = with(&["hash", "--input", "/no/such.json"]);
+    assert!(ran.code == Some(2) && ran.err.contains("/no/such.json"), "{ran:?}");
 }
 
 #[test]

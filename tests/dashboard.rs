@@ -3,8 +3,6 @@
 
 mod support;
 
-use std::process::Command;
-
 use portable_pty::CommandBuilder;
 use rustix::process::{Pid, Signal, kill_process};
 use support::terminal::Terminal;
@@ -100,8 +98,7 @@ fn a_recording_plays_from_a_file_and_from_a_pipe() {
     kafka.alter_offsets("d.recorded", &[("d.rec", 0, 5)]);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.lagtop");
-    let mut collector = Command::new(env!("CARGO_BIN_EXE_lagtop"))
-        .args(["collect", "-b", &kafka.bootstrap(), "-g", "d.recorded", "-i", "500ms"])
+    let mut collector = support::lagtop(&["collect", "-b", &kafka.bootstrap(), "-g", "d.recorded", "-i", "500ms"])
         .stdout(std::fs::File::create(&file).unwrap())
         .spawn()
         .unwrap();
@@ -136,14 +133,11 @@ fn a_collector_elsewhere() {
     kafka.alter_offsets("d.far", &[("d.far", 0, 4)]);
     let (bootstrap, lagtop) = (kafka.bootstrap(), env!("CARGO_BIN_EXE_lagtop"));
     let through = format!("env -u HOME '{lagtop}'");
-    let out = Command::new(lagtop)
-        .args(["snapshot", "-b", &bootstrap, "-g", "d.far", "--format", "json", "--collector", &through])
-        .output()
-        .unwrap();
+    let args = ["snapshot", "-b", &bootstrap, "-g", "d.far", "--format", "json", "--collector", &through];
+    let out = support::lagtop(&args).output().unwrap();
     let told: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!((&told["complete"], &told["groups"][0]["lag"]), (&true.into(), &5.into()), "{told:#}");
-    let nowhere =
-        Command::new(lagtop).args(["snapshot", "-b", &bootstrap, "--collector", "/no/such/command"]).output().unwrap();
+    let nowhere = support::lagtop(&["snapshot", "-b", &bootstrap, "--collector", "/no/such/command"]).output().unwrap();
     assert_eq!(nowhere.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&nowhere.stderr).contains("/no/such/command"), "{nowhere:?}");
 

@@ -9,7 +9,8 @@ use std::time::Duration;
 use lagtop::assign::{Assignor, GroupInput, MemberInput, TopicInput, TopicPartition};
 use serde_json::{Value, json};
 use support::{
-    DEADLINE, GroupSpec, Member, group, lagtop as command, member, partition, run, shared, snapshot, wait_until,
+    DEADLINE, GroupSpec, Member, Running, group, lagtop as command, member, partition, run, shared, snapshot,
+    wait_until,
 };
 
 /// Six partitions with 10, 20, … records, committed up to 1, 2, …; the lag is 9, 18, …, 54.
@@ -374,4 +375,75 @@ fn the_plan_is_the_assignors_and_respects_subscriptions() {
     let largest = rows(&row["plan"]["members"]).iter().filter_map(|m| m["lag"].as_u64()).max();
     assert_eq!(row["plan"]["largest_lag"].as_u64(), largest, "{row:#}");
     assert_eq!(member(&row, "s.plan-2")["subscription"], json!(["s.p-a"]));
+}
+
+/// A group at work on a backlog, which also committed at a topic that it does not subscribe to.
+fn at_work(id: &str) -> Vec<Member> {
+    let kafka = shared();
+    let left = format!("{id}.left");
+    for topic in [id, &left] {
+        kafka.create_topic(topic, 2);
+        kafka.produce(topic, 0, 3000);
+    }
+    let spec = GroupSpec::classic(id, "range").topics(&[id]).commit_after_poll();
+    let members = kafka.start_group(&spec.slowly(20, Duration::from_millis(400)), 2);
+    members[0].commit_offsets(&[(&left, 0, 1000)]);
+    members
+}
+
+#[test]
+fn observed_for_a_while_as_a_configuration_file_says() {
+    let kafka = shared();
+    let _members = at_work("s.watched");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("lagtop.toml");
+    let text = format!(
+        "bootstrap-server = \"{}\"\ngroups = [\"s.watched\"]\ninterval = \"1s\"\n\n\
+         [properties]\nclient.id = \"watcher\"\n\n\
+         [thresholds]\nabandoned-after = \"1h\"\n\n\
+         [[thresholds.group]]\nmatch = \"s.w*\"\nabandoned-after = \"5s\"\n",
+        kafka.bootstrap()
+    );
+    std::fs::write(&file, text).expect("a file");
+    let file = file.display().to_string();
+    let args = ["snapshot", "--config", &file, "--format", "json", "--timeout", "30s"];
+
+    let once = run(&mut command(&args)).json();
+    let row = group(&once, "s.watched");
+    assert_eq!((&once["complete"], once["groups"].as_array().map(Vec::len)), (&json!(true), Some(1)), "{once:#}");
+    assert_eq!(row["rates"]["consumed"], Value::Null, "{row:#}");
+    assert_eq!(partition(row, "s.watched.left", 0)["state"], "known", "{row:#}");
+
+    let ran = run(command(&args).args(["--observe", "15s"]));
+    assert!(ran.code == Some(0) && ran.took >= Duration::from_secs(15), "{ran:?}");
+    let told = ran.json();
+    let row = group(&told, "s.watched");
+    assert_eq!(told["complete"], true, "{told:#}");
+    for rate in ["written", "consumed"] {
+        assert!(row["rates"][rate]["window_ms"].as_u64().is_some_and(|window| window >= 10_000), "{row:#}");
+    }
+    assert!(row["rates"]["consumed"]["per_second"].as_f64().is_some_and(|rate| rate > 0.0), "{row:#}");
+    assert_eq!(partition(row, "s.watched.left", 0)["state"], "abandoned", "the group's own threshold: {row:#}");
+}
+
+#[test]
+fn an_observation_that_is_interrupted_is_reported() {
+    let kafka = shared();
+    kafka.create_topic("s.interrupted", 1);
+    kafka.commit_standalone("s.interrupted", &[("s.interrupted", 0, 0)]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let (log, out) = (folder.path().join("log"), folder.path().join("out"));
+    let mut watching = command(&["snapshot", "-b", &kafka.bootstrap(), "-g", "s.interrupted", "--format", "json"]);
+    watching.args(["--timeout", "30s", "--observe", "1h", "--log-file"]).arg(&log);
+    let mut running = Running::start(watching.stdout(std::fs::File::create(&out).expect("a file")));
+    wait_until("all to be seen", DEADLINE, || {
+        let log = std::fs::read_to_string(&log).unwrap_or_default();
+        if log.contains("all was seen") { Ok(()) } else { Err(log) }
+    });
+    let process = rustix::process::Pid::from_child(&running);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).expect("a signal");
+    let status = wait_until("the report", DEADLINE, || running.try_wait().expect("its status").ok_or("still running"));
+    let told: Value = serde_json::from_slice(&std::fs::read(&out).expect("a file")).expect("JSON");
+    assert_eq!((status.code(), &told["complete"]), (Some(0), &json!(true)), "{told:#}");
+    assert_eq!(group(&told, "s.interrupted")["lag"], 0);
 }

@@ -3,8 +3,6 @@
 
 mod support;
 
-use std::process::Command;
-
 use rustix::process::Signal;
 use support::terminal::Terminal;
 
@@ -118,7 +116,7 @@ fn poor_terminals_get_ascii_or_a_word() {
 
 #[test]
 fn where_nobody_looks_it_says_so() {
-    let piped = Command::new(env!("CARGO_BIN_EXE_lagtop")).arg("demo").output().expect("lagtop runs");
+    let piped = support::lagtop(&["demo"]).output().expect("lagtop runs");
     assert_eq!(piped.status.code(), Some(2));
     let said = String::from_utf8_lossy(&piped.stderr);
     assert!(piped.stdout.is_empty() && said.contains("lagtop snapshot") && !said.contains('\x1b'), "{said}");

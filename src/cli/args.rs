@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::config::Properties;
 use crate::assign::Assignor;
 use crate::frame::order::History;
 use crate::health::rebalances::Storm;
+use crate::health::{Rules, Thresholds};
+use crate::monitor::KEEP;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 /// top for Apache Kafka consumer groups: lag, members, and a lag-balanced assignment beside the current one.
@@ -21,6 +24,10 @@ pub struct Args {
     pub command: Option<Command>,
     #[command(flatten)]
     pub dashboard: Dashboard,
+    /// Defaults of other flags, and thresholds for some groups [default: lagtop/config.toml in $XDG_CONFIG_HOME or
+    /// ~/.config] [env: LAGTOP_CONFIG].
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Configuration")]
+    pub config: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -46,6 +53,8 @@ pub struct Dashboard {
     #[command(flatten)]
     pub watch: Watch,
     #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
     pub screen: Screen,
     #[command(flatten)]
     pub log: Log,
@@ -55,8 +64,8 @@ pub struct Dashboard {
 #[derive(Debug, Clone, Default, ClapArgs)]
 #[command(next_help_heading = "Cluster")]
 pub struct Cluster {
-    /// Brokers to connect to first.
-    #[arg(short = 'b', long, value_name = "HOST:PORT,...", env = "LAGTOP_BOOTSTRAP_SERVER")]
+    /// Brokers to connect to first [env: LAGTOP_BOOTSTRAP_SERVER].
+    #[arg(short = 'b', long, value_name = "HOST:PORT,...")]
     pub bootstrap_server: Option<String>,
     /// A property of librdkafka; keep secrets off the command line: KEY=@FILE reads a file, KEY=env:NAME a variable.
     #[arg(short = 'X', long = "property", value_name = "KEY=VALUE")]
@@ -64,6 +73,9 @@ pub struct Cluster {
     /// Run the collector elsewhere: 'ssh jump lagtop' starts `ssh jump lagtop collect --orders`.
     #[arg(long, value_name = "COMMAND")]
     pub collector: Option<String>,
+    /// Those of the configuration file.
+    #[arg(skip)]
+    pub configured: Properties,
 }
 
 /// What to watch, how often.
@@ -120,6 +132,32 @@ pub struct Planning {
     pub plan_assignor: Assignor,
 }
 
+/// From when on a group lags, and what is remembered of it.
+#[derive(Debug, Clone, ClapArgs)]
+#[command(next_help_heading = "Judging")]
+pub struct Judging {
+    /// A partition that is behind by more than N records lags, whatever its time; not given: by time alone.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub lag: Option<u64>,
+    /// A partition that is behind for longer lags.
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = longer_than)]
+    pub time_lag: Duration,
+    /// How far back the history of lags, ends and commits reaches, from 1m to 24h. It takes about 2.5 KB a partition
+    /// and 2 KB a partition of a group, whatever the time.
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = keep)]
+    pub keep: Duration,
+    /// Those of the configuration file; `lag` and `time_lag` above stand before its default.
+    #[arg(skip)]
+    pub rules: Rules,
+}
+
+impl Default for Judging {
+    fn default() -> Self {
+        let Thresholds { lag, time_lag, .. } = Thresholds::default();
+        Self { lag, time_lag, keep: KEEP, rules: Rules::default() }
+    }
+}
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum CoordinatorLog {
     /// Where the rights allow it.
@@ -144,8 +182,8 @@ pub struct Screen {
     /// Colours: a theme's name, or a file with a theme of your own.
     #[arg(long, value_name = "NAME|FILE")]
     pub theme: Option<String>,
-    /// Let the mouse select and scroll (the terminal's own selection then needs Shift).
-    #[arg(long)]
+    /// Let the mouse select and scroll (the terminal's own selection then needs Shift); --mouse=false: not.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true")]
     pub mouse: bool,
 }
 
@@ -163,15 +201,21 @@ pub struct Snapshot {
     pub cluster: Cluster,
     #[command(flatten)]
     pub watch: Watch,
+    #[command(flatten)]
+    pub judging: Judging,
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// How long to wait until every selected group was seen.
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = wait)]
     pub timeout: Duration,
     /// Read one record at each commit that has lag, for the exact time lag (needs READ on the topics; at most 2000
     /// partitions, 5s).
     #[arg(long, conflicts_with = "demo")]
     pub probe_time: bool,
+    /// Then go on watching for so long, polling at --interval: rates, time lags and verdicts need evidence. Ctrl-C ends
+    /// it early.
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = wait)]
+    pub observe: Duration,
     /// A simulated cluster instead of a real one.
     #[arg(long, conflicts_with_all = ["bootstrap_server", "properties", "collector"])]
     pub demo: bool,
@@ -215,7 +259,7 @@ pub struct Hash {
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// How long to wait until all was seen.
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = wait)]
     pub timeout: Duration,
     #[command(flatten)]
     pub log: Log,
@@ -228,6 +272,8 @@ pub struct Demo {
     #[command(flatten)]
     pub planning: Planning,
     #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
     pub screen: Screen,
     #[command(flatten)]
     pub log: Log,
@@ -239,6 +285,8 @@ pub struct Replay {
     pub file: PathBuf,
     #[command(flatten)]
     pub planning: Planning,
+    #[command(flatten)]
+    pub judging: Judging,
     #[command(flatten)]
     pub screen: Screen,
     #[command(flatten)]
@@ -283,10 +331,10 @@ pub struct Plan {
     #[arg(long, value_enum, default_value_t)]
     pub format: PlanFormat,
     /// Watch the group for at most so long, until its rates and with them its forecast are known; 0s: not at all.
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = wait)]
     pub observe: Duration,
     /// How long to wait until the group was seen.
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = wait)]
     pub timeout: Duration,
     /// Whether to read the coordinator log, __consumer_offsets (needs READ on it).
     #[arg(long, value_enum, default_value_t)]
@@ -333,12 +381,46 @@ pub struct Collect {
 /// The shortest interval that does not burden a cluster.
 const SHORTEST: Duration = Duration::from_millis(500);
 
-fn interval(text: &str) -> Result<Duration, String> {
-    let interval = humantime::parse_duration(text).map_err(|error| format!("{error} (write 2s, 500ms or 1m)"))?;
+/// Nothing is waited for longer, and no history is kept for longer.
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// A poll interval.
+pub fn interval(text: &str) -> Result<Duration, String> {
+    let interval = time(text, "2s, 500ms or 1m")?;
     if interval < SHORTEST {
         return Err("the shortest interval is 500ms".to_owned());
     }
     Ok(interval)
+}
+
+/// How far back a history reaches.
+pub fn keep(text: &str) -> Result<Duration, String> {
+    let keep = time(text, "1h, 30m or 6h")?;
+    if !(Duration::from_secs(60)..=DAY).contains(&keep) {
+        return Err("at least 1m, at most 24h".to_owned());
+    }
+    Ok(keep)
+}
+
+/// A threshold.
+pub fn longer_than(text: &str) -> Result<Duration, String> {
+    let threshold = time(text, "30s, 5m or 1h")?;
+    if threshold < Duration::from_secs(1) {
+        return Err("at least 1s".to_owned());
+    }
+    Ok(threshold)
+}
+
+fn wait(text: &str) -> Result<Duration, String> {
+    let wait = time(text, "30s, 5m or 1h")?;
+    if wait > DAY {
+        return Err("at most 24h".to_owned());
+    }
+    Ok(wait)
+}
+
+fn time(text: &str, such_as: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|error| format!("{error} (write {such_as})"))
 }
 
 /// More would be no question of this world.
@@ -356,11 +438,12 @@ fn partitions(text: &str) -> Result<(String, u32), String> {
     sane.ok_or_else(|| format!("write TOPIC=12; at most {MOST} partitions"))
 }
 
-fn history(text: &str) -> Result<History, String> {
+/// How far back the coordinator log is read.
+pub fn history(text: &str) -> Result<History, String> {
     if text == "all" {
         return Ok(History::All);
     }
-    let back = humantime::parse_duration(text).map_err(|error| format!("{error} (write 6h, 30m or all)"))?;
+    let back = time(text, "6h, 30m or all")?;
     Ok(History::Last(u64::try_from(back.as_millis()).unwrap_or(u64::MAX)))
 }
 

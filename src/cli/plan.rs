@@ -1,13 +1,14 @@
 //! `lagtop plan`: another assignment for one group, from a cluster, a simulation, or a saved input.
 
 use std::fs::File;
+use std::future::pending;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::anyhow;
 
-use super::args::{Plan, Planning, Watch};
+use super::args::{Judging, Plan, Planning, Watch};
 use super::run::{demo_options, log_to_file, runtime};
 use super::settings::{UsageError, launch, preferences};
 use crate::assign::whatif::WhatIfError;
@@ -16,11 +17,13 @@ use crate::model::{Name, name};
 use crate::monitor::view::{Feed, GroupView, View};
 use crate::monitor::{Monitor, Question, QuestionError};
 use crate::report::plan::{PlanReport, Saved};
-use crate::report::{self, Outcome};
+use crate::report::{self, Outcome, Stay};
 use crate::source::{Source, demo, live};
 
 /// Longest input that is read.
 const LONGEST: u64 = 512 << 20;
+/// From poll to poll while the rates are not known.
+const INTERVAL: Duration = Duration::from_secs(1);
 
 pub fn run(args: &Plan) -> anyhow::Result<ExitCode> {
     log_to_file(&args.log)?;
@@ -81,7 +84,9 @@ fn observed(args: &Plan) -> anyhow::Result<Saved> {
     let outcome = runtime.block_on(async {
         let source = start();
         let enough = |view: &View| view.group(&id).is_none_or(|group| is_foretold(group));
-        report::observe_longer(source, Monitor::new(preferences(planning)), args.timeout, args.observe, enough).await
+        let stay = Stay { time: args.observe, interval: INTERVAL };
+        let monitor = Monitor::new(preferences(planning, &Judging::default()));
+        report::observe_longer(source, monitor, args.timeout, stay, enough, pending()).await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
     saved(&outcome, &id)

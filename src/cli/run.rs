@@ -15,6 +15,7 @@ use super::args::{Args, Collect, Command, Dashboard, Demo, Log, Replay, Screen, 
 use super::settings::{UsageError, launch, preferences, settings};
 use crate::model::{Name, name};
 use crate::monitor::Monitor;
+use crate::report::Stay;
 use crate::source::recording::{self, Pace};
 use crate::source::{Source, demo, live};
 use crate::{collector, report, tui};
@@ -38,7 +39,7 @@ fn run_dashboard(args: &Dashboard) -> anyhow::Result<ExitCode> {
     let label = Name::new(launch.settings.cluster());
     let options = screen(&args.screen, label, interval, false)?;
     log_to_file(&args.log)?;
-    show(|| live::start(launch), Monitor::new(preferences(args.watch.planning)), options)
+    show(|| live::start(launch), Monitor::new(preferences(args.watch.planning, &args.judging)), options)
 }
 
 fn run_demo(args: &Demo) -> anyhow::Result<ExitCode> {
@@ -46,7 +47,7 @@ fn run_demo(args: &Demo) -> anyhow::Result<ExitCode> {
     let options = screen(&args.screen, Name::new("demo"), interval, false)?;
     log_to_file(&args.log)?;
     let simulation = demo::Options { interval, ..demo::Options::default() };
-    show(|| demo::start(simulation), Monitor::new(preferences(args.planning)), options)
+    show(|| demo::start(simulation), Monitor::new(preferences(args.planning, &args.judging)), options)
 }
 
 fn run_replay(args: &Replay) -> anyhow::Result<ExitCode> {
@@ -55,7 +56,7 @@ fn run_replay(args: &Replay) -> anyhow::Result<ExitCode> {
     let options =
         screen(&args.screen, Name::new(if from_stdin { "standard input" } else { &name }), Duration::ZERO, from_stdin)?;
     log_to_file(&args.log)?;
-    let monitor = Monitor::new(preferences(args.planning));
+    let monitor = Monitor::new(preferences(args.planning, &args.judging));
     if !from_stdin {
         let file = File::open(&args.file)
             .map_err(|error| UsageError::Other(format!("the recording {name} cannot be opened: {error}")))?;
@@ -126,10 +127,23 @@ fn run_snapshot(args: &Snapshot) -> anyhow::Result<ExitCode> {
     let runtime = runtime()?;
     let outcome = runtime.block_on(async {
         let source = start();
-        report::observe(source, Monitor::new(preferences(args.watch.planning)), args.timeout).await
+        let monitor = Monitor::new(preferences(args.watch.planning, &args.judging));
+        if args.observe.is_zero() {
+            return report::observe(source, monitor, args.timeout).await;
+        }
+        let stay = Stay { time: args.observe, interval: args.watch.interval.unwrap_or_default() };
+        report::observe_longer(source, monitor, args.timeout, stay, |_| false, interrupted()).await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
     report::print(&outcome, args.format.into())
+}
+
+/// Ready with the first Ctrl-C.
+async fn interrupted() {
+    if let Err(error) = tokio::signal::ctrl_c().await {
+        tracing::warn!("Ctrl-C ends the program without a report: {error}");
+        std::future::pending::<()>().await;
+    }
 }
 
 pub(super) fn demo_options(watch: &Watch, interval: Duration) -> Result<demo::Options, UsageError> {

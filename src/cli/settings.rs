@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::args::{AssumeReset, Cluster, CoordinatorLog, Isolation, Planning, Watch};
+use super::args::{AssumeReset, Cluster, CoordinatorLog, Isolation, Judging, Planning, Watch};
+use super::config::Property;
 use crate::collector::{PatternError, Selection};
 use crate::frame::order::{self, LogMode, Settings};
+use crate::health::{Rules, Thresholds};
 use crate::model::name::safe;
 use crate::monitor::{Preferences, Reset};
 use crate::source::live::Launch;
@@ -40,6 +42,14 @@ pub fn settings(cluster: &Cluster, watch: &Watch, interval: Duration) -> Result<
     for typed in &cluster.properties {
         let (key, value) = property(typed, &mut hide)?;
         properties.insert(key, value);
+    }
+    for Property { key, value, place, .. } in &cluster.configured.0 {
+        // What was typed instead is not read.
+        if !properties.contains_key(key) {
+            let value =
+                value_of(key, value, &mut hide).map_err(|error| UsageError::Other(format!("{place}: {error}")))?;
+            properties.insert(key.clone(), value);
+        }
     }
     if let Some(servers) = &cluster.bootstrap_server {
         properties.insert("bootstrap.servers".to_owned(), servers.clone());
@@ -96,12 +106,20 @@ pub fn launch(cluster: &Cluster, watch: &Watch, interval: Duration) -> Result<La
     Ok(Launch { command, hide, settings })
 }
 
-pub fn preferences(planning: Planning) -> Preferences {
+/// How what is seen is judged.
+pub fn preferences(planning: Planning, judging: &Judging) -> Preferences {
     let reset = match planning.assume_reset {
         AssumeReset::Latest => Reset::Latest,
         AssumeReset::Earliest => Reset::Earliest,
     };
-    Preferences { reset, assignor: planning.plan_assignor, storm: planning.storm, ..Preferences::default() }
+    let default = Thresholds { lag: judging.lag, time_lag: judging.time_lag, ..judging.rules.default };
+    Preferences {
+        reset,
+        assignor: planning.plan_assignor,
+        storm: planning.storm,
+        thresholds: Rules { default, rules: judging.rules.rules.clone() },
+        keep: judging.keep,
+    }
 }
 
 fn property(typed: &str, hide: &mut Vec<String>) -> Result<(String, String), UsageError> {
@@ -112,9 +130,15 @@ fn property(typed: &str, hide: &mut Vec<String>) -> Result<(String, String), Usa
     if key.is_empty() {
         return Err(UsageError::Property("=…".to_owned()));
     }
-    let value = if let Some(file) = value.strip_prefix('@') {
+    let value = value_of(&key, value, hide)?;
+    Ok((key, value))
+}
+
+/// A property's value: as it stands there, of a file, or of a variable, whose name goes to `hide`.
+fn value_of(key: &str, value: &str, hide: &mut Vec<String>) -> Result<String, UsageError> {
+    Ok(if let Some(file) = value.strip_prefix('@') {
         let text = std::fs::read_to_string(file).map_err(|cause| UsageError::PropertyFile {
-            key: key.clone(),
+            key: key.to_owned(),
             file: safe(file).into_owned(),
             cause,
         })?;
@@ -122,16 +146,16 @@ fn property(typed: &str, hide: &mut Vec<String>) -> Result<(String, String), Usa
         text.strip_suffix('\n').map_or(text.as_str(), |line| line.strip_suffix('\r').unwrap_or(line)).to_owned()
     } else if let Some(variable) = value.strip_prefix("env:") {
         let secret = std::env::var(variable)
-            .map_err(|_| UsageError::PropertyVariable { key: key.clone(), variable: safe(variable).into_owned() })?;
+            .map_err(|_| UsageError::PropertyVariable { key: key.to_owned(), variable: safe(variable).into_owned() })?;
         hide.push(variable.to_owned());
         secret
     } else {
         value.to_owned()
-    };
-    Ok((key, value))
+    })
 }
 
-fn check_servers(servers: &str) -> Result<(), UsageError> {
+/// Whether these are brokers' addresses.
+pub fn check_servers(servers: &str) -> Result<(), UsageError> {
     let bad = |server: &str| UsageError::Bootstrap(safe(server).into_owned());
     for server in servers.split(',') {
         let server = server.trim();

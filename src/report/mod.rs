@@ -5,6 +5,7 @@ pub mod json;
 pub mod plan;
 pub mod table;
 
+use std::future::pending;
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
@@ -37,41 +38,59 @@ pub enum Format {
 
 /// Between two polls that a report asks for.
 const PAUSE: Duration = Duration::from_millis(250);
-/// The same, when everything was seen and rates are wanted.
-const STAYING: Duration = Duration::from_secs(1);
 /// A login or a TLS handshake that is refused may be one broker's of several: the others get this long to answer.
 const REFUSED: Duration = Duration::from_secs(2);
+
+/// How a report goes on watching once all was seen.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Stay {
+    /// At most so long; zero: not at all.
+    pub time: Duration,
+    /// From poll to poll.
+    pub interval: Duration,
+}
 
 /// Watches a source until every selected group was seen, or can be seen only by who changes something (a right is
 /// missing, a login is refused), or `timeout` has passed.
 pub async fn observe(source: Source, monitor: Monitor, timeout: Duration) -> Outcome {
-    observe_longer(source, monitor, timeout, Duration::ZERO, |_| true).await
+    observe_longer(source, monitor, timeout, Stay::default(), |_| true, pending()).await
 }
 
-/// The same, and then on for at most `longer`, until `enough` was seen.
+/// The same, and then on, until `enough` was seen or the time is over; what appeared meanwhile is waited for as at the
+/// start. Ends with what is known when `interrupted` is ready.
 pub async fn observe_longer(
     mut source: Source,
     mut monitor: Monitor,
     timeout: Duration,
-    longer: Duration,
+    stay: Stay,
     enough: impl Fn(&View) -> bool,
+    interrupted: impl Future<Output = ()>,
 ) -> Outcome {
     let mut deadline = Instant::now() + timeout;
-    let mut staying = false;
+    let mut over = None;
     let mut refused = None;
     let mut progress = Seen::Waiting;
     let mut polls = 0;
+    tokio::pin!(interrupted);
     loop {
-        let until = refused.map_or(deadline, |refused| deadline.min(refused));
-        let Ok(Some(input)) = tokio::time::timeout_at(until, source.inputs.recv()).await else { break };
+        let waking = over.filter(|over| *over > Instant::now());
+        let until = [Some(deadline), refused, waking].into_iter().flatten().min().unwrap_or(deadline);
+        let input = tokio::select! {
+            biased;
+            () = &mut interrupted => break,
+            input = source.inputs.recv() => input,
+            () = tokio::time::sleep_until(until) => if Some(until) == waking { None } else { break },
+        };
         match input {
-            Input::Frame(frame) => monitor.fold(frame),
-            Input::Interrupted { at, cause } => monitor.interrupted(at, cause),
-            Input::Ended { failure } => {
+            Some(Input::Frame(frame)) => monitor.fold(frame),
+            Some(Input::Interrupted { at, cause }) => monitor.interrupted(at, cause),
+            Some(Input::Ended { failure }) => {
                 monitor.ended(failure);
                 progress = seen(&monitor.view());
                 break;
             }
+            None if source.inputs.is_closed() => break,
+            None => {}
         }
         let view = monitor.view();
         if matches!(view.feed, Feed::Failed { .. }) {
@@ -79,12 +98,16 @@ pub async fn observe_longer(
         }
         progress = seen(&view);
         if progress != Seen::Waiting && !monitor.unconfirmed_past_end() {
-            if longer.is_zero() || enough(&view) {
+            let now = Instant::now();
+            if stay.time.is_zero() || enough(&view) || over.is_some_and(|over| over <= now) {
                 break;
             }
-            if !staying {
-                staying = true;
-                deadline = Instant::now() + longer;
+            if over.is_none() {
+                tracing::info!("all was seen; watching for {:?} more", stay.time);
+                over = Some(now + stay.time);
+                deadline = now + stay.time + timeout;
+                let interval = u64::try_from(stay.interval.as_millis()).unwrap_or(u64::MAX);
+                let _ = source.orders.send(Order::Interval(interval)).await;
             }
         }
         refused = match connection(&view) {
@@ -92,11 +115,10 @@ pub async fn observe_longer(
             _ => None,
         };
         // One poll was not enough: the first one, of this collector, is made unasked.
-        if view.progress.polls != polls {
+        if view.progress.polls != polls && over.is_none() {
             polls = view.progress.polls;
             if polls > 1 {
-                let pause = if staying { STAYING } else { PAUSE };
-                tokio::time::sleep_until(deadline.min(Instant::now() + pause)).await;
+                tokio::time::sleep_until(deadline.min(Instant::now() + PAUSE)).await;
             }
             let _ = source.orders.send(Order::PollNow).await;
         }

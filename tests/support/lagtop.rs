@@ -62,7 +62,11 @@ impl Drop for Running {
 /// `lagtop` with these arguments, and with none of our environment's variables that it reads.
 pub fn lagtop(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lagtop"));
-    command.env_remove("LAGTOP_BOOTSTRAP_SERVER").env_remove("LAGTOP_LOG").stdin(Stdio::null()).args(args);
+    for variable in ["LAGTOP_BOOTSTRAP_SERVER", "LAGTOP_CONFIG", "LAGTOP_LOG", "NO_COLOR"] {
+        command.env_remove(variable);
+    }
+    // Nobody's own configuration is read.
+    command.env("XDG_CONFIG_HOME", "/nowhere").stdin(Stdio::null()).args(args);
     command
 }
 
