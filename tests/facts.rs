@@ -116,6 +116,25 @@ fn what_read_committed_cannot_read_is_not_probed() {
 }
 
 #[test]
+fn more_lag_than_is_probed_is_told() {
+    let kafka = shared();
+    let topic = "f.many";
+    kafka.create_topic(topic, 100);
+    (0..100).for_each(|number| _ = kafka.produce(topic, number, 1));
+    let offsets: Vec<_> = (0..100).map(|number| (topic, number, 0)).collect();
+    (10..31).for_each(|id| kafka.alter_offsets(&format!("f.many.{id}"), &offsets));
+    let told = snapshot(&kafka.bootstrap(), &["-g", "f.many.*", "--probe-time"]);
+    let groups = told["groups"].as_array().expect("groups");
+    let rows = groups.iter().flat_map(|group| group["partitions"].as_array().expect("partitions"));
+    assert_eq!(rows.filter(|row| row["probe"]["record_offset"] == 0).count(), 2000);
+    let problems = told["problems"].as_array().expect("problems");
+    assert_eq!(problems.len(), 1, "{problems:#?}");
+    let cause = problems[0]["cause"].as_str().expect("a cause");
+    assert!(cause.starts_with("100 partitions with lag are beyond the limit"), "{cause}");
+    assert_eq!(problems[0]["remedy"], "select fewer groups or topics");
+}
+
+#[test]
 fn configurations_of_topics_and_brokers() {
     let kafka = shared();
     let policies = [("delete", false), ("compact", true), ("compact,delete", true)];

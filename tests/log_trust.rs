@@ -145,6 +145,9 @@ fn without_the_right_to_read_it_all_else_works() {
     let _old = kafka.start_group(&old, 1);
     members.iter().for_each(support::Member::commit);
     kafka.commit_standalone("plain", &[("t", 0, 3)]);
+    for (resource, name) in [("CLUSTER", "kafka-cluster"), ("TOPIC", "t")] {
+        kafka.allow("User:ann", resource, name, "DESCRIBE_CONFIGS");
+    }
     for (resource, name) in [("CLUSTER", "kafka-cluster"), ("GROUP", "*"), ("TOPIC", "t")] {
         kafka.allow("User:ann", resource, name, "DESCRIBE");
     }
