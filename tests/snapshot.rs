@@ -195,9 +195,10 @@ fn commits_past_the_end_below_the_start_and_of_a_deleted_topic() {
 fn rebalances_under_way() {
     let kafka = shared();
     kafka.create_topic("s.moving", 4);
-    for (id, spec, state) in [
-        ("s.moving-next", GroupSpec::consumer("s.moving-next"), "Reconciling"),
-        ("s.moving-classic", GroupSpec::classic("s.moving-classic", "range"), "PreparingRebalance"),
+    let (waits, moving) = ("waits for 2 partitions that others still have", "a rebalance is under way");
+    for (id, spec, state, idle) in [
+        ("s.moving-next", GroupSpec::consumer("s.moving-next"), "Reconciling", waits),
+        ("s.moving-classic", GroupSpec::classic("s.moving-classic", "range"), "PreparingRebalance", moving),
     ] {
         let spec = spec.topics(&["s.moving"]);
         let members = kafka.start_group(&spec, 1);
@@ -212,7 +213,7 @@ fn rebalances_under_way() {
         let bootstrap = kafka.bootstrap();
         let row = kafka.compare_with(&bootstrap, id, &["--coordinator-log", "off"]);
         assert_eq!((&row["state"], &row["last_generation"]), (&json!(state), &json!(false)));
-        assert_eq!(idle_reasons(&row).first(), Some(&"a rebalance is under way"), "{row:#}");
+        assert_eq!(idle_reasons(&row).first(), Some(&idle), "{row:#}");
         if row["type"] == "consumer" {
             let row = kafka.compare_with(&bootstrap, id, &[]);
             assert_eq!(member(&row, "s.moving-next-0")["reconciling"], true, "{row:#}");

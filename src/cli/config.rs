@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use globset::{GlobBuilder, GlobMatcher};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::args::{self, AssumeReset, CoordinatorLog};
+use super::args::{self, AssumeReset, CoordinatorLog, Isolation};
 use super::settings::{UsageError, check_servers};
 use crate::assign::Assignor;
 use crate::collector::Selection;
@@ -45,6 +45,8 @@ pub struct Config {
     pub coordinator_log: Option<CoordinatorLog>,
     #[serde(deserialize_with = "history")]
     pub log_history: Option<History>,
+    #[serde(deserialize_with = "choice")]
+    pub isolation: Option<Isolation>,
     #[serde(deserialize_with = "choice")]
     pub assume_reset: Option<AssumeReset>,
     #[serde(deserialize_with = "storm")]
@@ -458,7 +460,7 @@ mod tests {
         assert!(!config.properties.0.is_empty() && !config.thresholds.groups.is_empty());
         let unknown = Config::parse("no-such = 1", Path::new("x")).unwrap_err().to_string();
         let keys: Vec<&str> = unknown.split('`').skip(3).step_by(2).collect();
-        assert_eq!(keys.len(), 15, "{unknown}");
+        assert_eq!(keys.len(), 16, "{unknown}");
         for key in keys {
             let named = |line: &str| line.starts_with(&format!("{key} = ")) || line.starts_with(&format!("[{key}]"));
             assert!(example.lines().any(named), "the example lacks {key}");

@@ -119,6 +119,7 @@ impl Under<'_> {
         self.of("interval", &mut watch.interval, config.interval.map(Some));
         self.of("coordinator_log", &mut watch.coordinator_log, config.coordinator_log);
         self.of("log_history", &mut watch.log_history, config.log_history.map(Some));
+        self.of("isolation", &mut watch.isolation, config.isolation);
         self.planning(&mut watch.planning);
     }
 
@@ -158,6 +159,7 @@ mod tests {
 
     use super::*;
     use crate::assign::Assignor;
+    use crate::cli::args::Isolation;
     use crate::cli::args::{AssumeReset, CoordinatorLog};
     use crate::cli::settings::preferences;
     use crate::frame::order::History;
@@ -172,6 +174,7 @@ topics = ["ft"]
 interval = "7s"
 coordinator-log = "off"
 log-history = "all"
+isolation = "read_committed"
 assume-reset = "earliest"
 storm = "3/1m"
 plan-assignor = "range"
@@ -228,6 +231,7 @@ time-lag = "2s"
         assert_eq!((said.watch.groups, said.watch.exclude_groups), (vec!["f*".to_owned()], vec!["f-x".to_owned()]));
         assert_eq!((said.watch.topics, said.watch.interval), (vec!["ft".to_owned()], Some(Duration::from_secs(7))));
         assert_eq!((said.watch.coordinator_log, said.watch.log_history), (CoordinatorLog::Off, Some(History::All)));
+        assert_eq!(said.watch.isolation, Isolation::ReadCommitted);
         let planning = said.watch.planning;
         assert_eq!((planning.assume_reset, planning.plan_assignor), (AssumeReset::Earliest, Assignor::Range));
         assert_eq!(planning.storm, "3/1m".parse().unwrap());
@@ -244,13 +248,14 @@ time-lag = "2s"
 
     #[test]
     fn flags_are_over_the_file() {
-        let words = "-b flag:1 -g g --exclude-group x -t t -i 3s --coordinator-log require --log-history 1h \
+        let words = "-b flag:1 -g g --exclude-group x -t t -i 3s --coordinator-log require --log-history 1h --isolation read_uncommitted \
              --assume-reset latest --storm 9/9m --plan-assignor sticky --theme default --mouse=false --keep 3h --lag 4 \
              --time-lag 5s";
         let typed = dashboard(ALL, &words.split_whitespace().collect::<Vec<_>>(), &[]);
         assert_eq!(typed.cluster.bootstrap_server.as_deref(), Some("flag:1"));
         assert_eq!((typed.watch.groups, typed.watch.exclude_groups), (vec!["g".to_owned()], vec!["x".to_owned()]));
         assert_eq!((typed.watch.topics, typed.watch.interval), (vec!["t".to_owned()], Some(Duration::from_secs(3))));
+        assert_eq!(typed.watch.isolation, Isolation::ReadUncommitted);
         let log = (typed.watch.coordinator_log, typed.watch.log_history);
         assert_eq!(log, (CoordinatorLog::Require, Some(History::Last(3_600_000))));
         let planning = typed.watch.planning;
