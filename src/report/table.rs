@@ -5,6 +5,7 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::Outcome;
+use crate::health::{Judgement, Reason};
 use crate::model::GroupKind;
 use crate::monitor::view::{GroupView, View};
 
@@ -18,18 +19,21 @@ pub fn snapshot(outcome: &Outcome) -> String {
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
         table.set_header([
+            "VERDICT",
             "GROUP",
             "TYPE",
             "STATE",
             "MEMBERS",
             "LAG",
-            "NOT KNOWN",
+            "BEHIND",
+            "NOT IN LAG",
             "LARGEST",
             "SKEW",
             "ASSIGNOR",
             view.assignor.would(),
+            "WHY",
         ]);
-        for place in [4, 6, 7] {
+        for place in [5, 6, 8, 9] {
             if let Some(column) = table.column_mut(place) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
@@ -71,10 +75,12 @@ fn row(group: &GroupView) -> Vec<String> {
         (count, 0) => count.to_string(),
         (count, idle) => format!("{count}, {idle} idle"),
     };
+    let at_most = if group.totals.at_most() { "<=" } else { "" };
+    let known = group.totals.has_known() || group.totals.shared > 0;
     let lag = if group.totals.has_known() {
-        group.totals.lag.to_string()
+        format!("{at_most}{}", group.totals.lag)
     } else if group.totals.shared > 0 {
-        format!("{} backlog", group.totals.backlog)
+        format!("{at_most}{} backlog", group.totals.backlog)
     } else if group.kind.is_consumer() && group.commits_at.is_some() {
         "-".to_owned()
     } else {
@@ -87,17 +93,39 @@ fn row(group: &GroupView) -> Vec<String> {
     }
     let figure = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"));
     vec![
+        group.judgement.verdict.to_string(),
         group.id.to_string(),
         group.kind.to_string(),
         group.state.to_string(),
         members,
         lag,
+        if known { group.time_lag.to_string() } else { "-".to_owned() },
         exceptions.join(", "),
         group.metrics.as_ref().map_or_else(|| "-".to_owned(), |metrics| metrics.largest_lag.to_string()),
         figure(group.skew()),
         group.assignor.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string),
         would(group),
+        why(group),
     ]
+}
+
+/// The gravest of the findings that made the verdict, and where it shows most; not what is only worth a word beside it.
+fn why(group: &GroupView) -> String {
+    let Judgement { verdict, reasons, .. } = &group.judgement;
+    let beside = |reason: &Reason| {
+        matches!(
+            reason,
+            Reason::Idle { .. } | Reason::Uneven { .. } | Reason::NothingArrives { .. } | Reason::Problems { .. }
+        )
+    };
+    let made = || reasons.iter().filter(|finding| finding.verdict == *verdict && !beside(&finding.reason));
+    let behind = made().find(|finding| finding.reason != Reason::CaughtUp);
+    let Some(finding) = behind.or_else(|| made().next()) else { return "-".to_owned() };
+    let Some(partition) = finding.partition.and_then(|place| group.partitions.get(place)) else {
+        return finding.reason.to_string();
+    };
+    let more = if finding.count > 1 { format!(" and {} more", finding.count - 1) } else { String::new() };
+    format!("{} ({}-{}{more})", finding.reason, partition.topic, partition.partition)
 }
 
 fn would(group: &GroupView) -> String {
