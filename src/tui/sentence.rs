@@ -35,10 +35,9 @@ pub fn of(group: &GroupView, fresh: bool, now: Option<Wall>, look: &Look) -> Str
     if !group.kind.reads_partitions() && needs(&group.kind).is_none() && !group.members.is_empty() {
         says.push(format!("{} of type {}.", plural(group.members.len(), "member"), group.kind));
     }
-    says.extend(others(group, lead, past.is_some(), look));
-    let storm = group.rebalances.frequency.storm;
-    let urgent = storm || verdict == Verdict::Rebalancing;
+    let urgent = group.rebalances.frequency.storm || verdict == Verdict::Rebalancing;
     says.extend(past.clone().filter(|_| urgent));
+    says.extend(others(group, lead, past.is_some(), look));
     says.extend(most);
     says.extend(group.plan.as_ref().map(|plan| plan_sentence(group, plan)));
     if group.idle > 0 {
@@ -118,6 +117,8 @@ fn others(group: &GroupView, lead: Option<&Finding>, past: bool, look: &Look) ->
         // With the members, and with the problems.
         Reason::Idle { .. } | Reason::Problems { .. } => true,
         Reason::Rebalancing { .. } | Reason::Storm { .. } => past,
+        // With how long was watched.
+        Reason::WatchedShortly { .. } => group.judgement.completeness < 1.0,
         _ => false,
     };
     let mut others: Vec<&Finding> = Vec::new();

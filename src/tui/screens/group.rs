@@ -228,7 +228,7 @@ fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, s
     canvas.put(sides.middle + 1, y, 1, look.glyphs().vertical, look.style(Role::Border));
     let mut x = sides.middle + 3;
     // The title of the lag leaves some of its column free.
-    let room = sides.bar + 2;
+    let room = (sides.bar + sides.lag).saturating_sub(4);
     let then = match format!("THEN {}", plan.assignor) {
         _ if sides.bar == 0 => String::new(),
         then if then.len() <= usize::from(room) => then,

@@ -111,7 +111,9 @@ fn columns(state: &State, width: u16) -> Vec<Fitted<Cell>> {
     let rebalances = longest(&|group| text::width(&past_words::per_hour(group, &state.look))).clamp(7, 14);
     let would = longest(&|group| would::of(group).map_or(1, |would| would.words(usize::MAX).len()));
     // Below, the sentence has the words.
-    let would_min = if width < FULL { 11 } else { would.saturating_sub(LARGEST).clamp(15, 24) };
+    let would_title = state.view.assignor.would();
+    let would_min =
+        if width < FULL { 11 } else { would.saturating_sub(LARGEST).clamp(15, 24).max(would_title.len() as u16) };
     let unread = visible().any(|group| standing::needs(&group.kind).is_some());
     let column = |id, title, min, want| Column { id, title, min, want, right: false, sorted: None };
     let verdict = if width < WITH_WORD { 1 } else { 2 + WORD };
@@ -136,7 +138,7 @@ fn columns(state: &State, width: u16) -> Vec<Fitted<Cell>> {
         Column { sorted: sort.mark(GroupColumn::State), ..column(Cell::State, "STATE", 11, 11) },
         Column {
             sorted: sort.mark(GroupColumn::Gain),
-            ..column(Cell::Would, state.view.assignor.would(), would_min, would.max(if unread { 32 } else { 18 }))
+            ..column(Cell::Would, would_title, would_min, would.max(if unread { 32 } else { 18 }))
         },
         Column { right: true, sorted: sort.mark(GroupColumn::Behind), ..column(Cell::Behind, "BEHIND", 8, 8) },
         Column { right: true, sorted: sort.mark(GroupColumn::Skew), ..column(Cell::Skew, "SKEW", 5, 5) },
