@@ -71,7 +71,7 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
     let mut entries = vec![
         Entry::title("Group"),
         Entry::new("id", group.id.to_string()),
-        Entry::new("in a sentence", sentence::of(group, state.is_fresh(), state.wall(), look)),
+        Entry::new("in a sentence", sentence::of(group, state.is_fresh_group(group), state.wall(), look)),
         Entry::new("type", group.kind.to_string()),
         Entry::new("state", group.state.to_string()),
         Entry::new("assignor", or_unknown(group.assignor.as_ref())),
@@ -86,7 +86,7 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
         entries.push(Entry::new("to see more", needs));
     }
     entries.extend(detail_log::of_group(state, group));
-    entries.extend(detail_verdict::of_judgement(group, &group.judgement, state.is_fresh(), look));
+    entries.extend(detail_verdict::of_judgement(group, &group.judgement, state.is_fresh_group(group), look));
     entries.push(detail_verdict::of_thresholds(group));
     if group.kind.reads_partitions() {
         entries.push(Entry::title("Lag"));
@@ -202,7 +202,7 @@ fn of_member(state: &State, group: &GroupView, place: usize, look: &Look) -> Vec
     if !group.kind.reads_partitions() {
         return entries;
     }
-    entries.extend(detail_verdict::of_judgement(group, &member.judgement, state.is_fresh(), look));
+    entries.extend(detail_verdict::of_judgement(group, &member.judgement, state.is_fresh_group(group), look));
     entries.push(Entry::title("Now"));
     entries.extend(held(state, group, member, look));
     if let Some((plan, planned)) = group.plan.as_ref().and_then(|plan| Some((plan, plan.members.get(place)?))) {
@@ -298,7 +298,7 @@ fn of_partition(state: &State, group: &GroupView, partition: &PartitionView, loo
     if let Some(plan) = &group.plan {
         entries.push(Entry::new(format!("under {}", plan.assignor), member(partition.planned)));
     }
-    entries.extend(detail_verdict::of_judgement(group, &partition.judgement, state.is_fresh(), look));
+    entries.extend(detail_verdict::of_judgement(group, &partition.judgement, state.is_fresh_group(group), look));
     entries.push(detail_verdict::of_thresholds(group));
     entries.push(detail_verdict::of_time_lag(partition.time_lag));
     entries.extend(detail_verdict::of_signs(partition, state.view.now));

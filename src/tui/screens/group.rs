@@ -61,7 +61,7 @@ fn nobody(group: &GroupView) -> String {
 fn title(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) {
     let look = canvas.look;
     let glyphs = look.glyphs();
-    let standing = standing::of(&group.judgement, state.is_fresh());
+    let standing = standing::of(&group.judgement, state.is_fresh_group(group));
     let x = canvas.put(area.x, area.y, area.width, &standing.words(area.width), look.style(standing.role())) + 2;
     let mut parts = vec![group.state.to_string()];
     let lag = standing::total(&group.totals, look);
@@ -251,7 +251,7 @@ fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, s
 }
 
 fn rows(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, sides: &Sides) {
-    let fresh = state.is_fresh();
+    let fresh = state.is_fresh_group(group);
     let focused = state.pane == Pane::Members;
     let x = area.x + sides.verdict + 1;
     for (row, (_, place, selected)) in state.members.visible().enumerate() {
@@ -420,7 +420,7 @@ fn others(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView)
             };
             cell(look.name(&name, usize::from(width)), Style::new())
         });
-        table::mark(canvas, Rect { y, height: 1, ..area }, selected, state.is_fresh());
+        table::mark(canvas, Rect { y, height: 1, ..area }, selected, state.is_fresh_group(group));
         y += 1;
     }
     let rest = Rect { y: y + 1, height: area.bottom().saturating_sub(y + 1), ..area };

@@ -56,7 +56,6 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     if !state.groups.is_empty() {
         table::head(canvas, places.table, &columns);
     }
-    let fresh = state.is_fresh();
     for (row, (_, place, selected)) in state.groups.visible().enumerate() {
         let Some(group) = state.view.groups.get(place) else { continue };
         let y = places.table.y + 1 + row as u16;
@@ -64,6 +63,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             break;
         }
         let look = canvas.look;
+        let fresh = state.is_fresh_group(group);
         table::row(canvas, (area.x, y), &columns, |id, width| match id {
             Cell::Group if state.has_metadata_news(group) => changed(look, group, width),
             id => content(look, group, id, width, fresh),
@@ -76,7 +76,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     }
     canvas.rule(places.rule);
     if let Some(group) = state.selected_group() {
-        let sentence = sentence::of(group, fresh, state.wall(), canvas.look);
+        let sentence = sentence::of(group, state.is_fresh_group(group), state.wall(), canvas.look);
         let sentence = match metadata::news(state, group) {
             Some(news) => format!("{news} {sentence}"),
             None => sentence,

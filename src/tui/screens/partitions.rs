@@ -44,7 +44,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupVie
     table::head(canvas, area, &columns);
     let own_column = area.width >= WITH_STATE;
     let focused = state.pane == Pane::Partitions;
-    let fresh = state.is_fresh();
+    let fresh = state.is_fresh_group(group);
     let shared = group.kind == GroupKind::Share;
     for (row, (_, place, selected)) in state.partitions.visible().enumerate() {
         let Some(partition) = group.partitions.get(place) else { continue };

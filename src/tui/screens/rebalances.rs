@@ -128,7 +128,7 @@ fn title(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) 
     let look = canvas.look;
     let known = &group.rebalances;
     let now = state.wall();
-    let standing = standing::of(&group.judgement, state.is_fresh());
+    let standing = standing::of(&group.judgement, state.is_fresh_group(group));
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let x = canvas.put(area.x, area.y, area.width, &standing.words(area.width), look.style(standing.role())) + 2;
     let room = area.right().saturating_sub(x);

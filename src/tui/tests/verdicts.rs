@@ -175,6 +175,23 @@ fn a_sentence_says_nothing_twice() {
 }
 
 #[test]
+fn a_group_that_is_silent_alone_has_no_verdict() {
+    let mut view = fixture::view();
+    let old = At(view.now.0 - 31_000);
+    let group = view.groups.iter_mut().find(|group| group.id.raw() == "billing").unwrap();
+    Arc::make_mut(group).commits_at = Some(old);
+    let mut bench = Bench::with(view, (120, 40));
+    let (x, y) = bench.find("billing");
+    assert!(bench.lines()[usize::from(y)].starts_with("? UNKNOWN "), "{}", bench.text());
+    assert!(bench.buffer()[(x, y)].modifier.contains(Modifier::DIM));
+    let (x, y) = bench.find("clicks");
+    assert!(bench.lines()[usize::from(y)].starts_with("x LAGGING "), "{}", bench.text());
+    assert!(!bench.buffer()[(x, y)].modifier.contains(Modifier::DIM));
+    bench.open("billing");
+    assert!(!bench.text().contains("LAGGING"), "{}", bench.text());
+}
+
+#[test]
 fn figures_that_are_not_of_now_are_told_as_what_they_were() {
     let group = judged(Verdict::Lagging, Severity::Warn, 1.0, Vec::new());
     let look = Bench::new((80, 24)).state.look;
