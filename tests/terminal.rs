@@ -99,7 +99,7 @@ fn a_signal_ends_a_blocked_write() {
 fn poor_terminals_get_ascii_or_a_word() {
     let mut plain = Terminal::start(&["demo"], SMALL, &[("LANG", "C"), ("NO_COLOR", "1")]);
     plain.shows("billing");
-    plain.shows("LAGv");
+    plain.shows("VERDICTv");
     let written = plain.written();
     assert!(written.is_ascii());
     assert!(!written.contains("\x1b[m"), "a bare reset cancels bold and reverse");

@@ -1,11 +1,12 @@
 //! The snapshot as text for people: groups, then what each needs to know, then problems. Names are printed safely.
 
 use std::fmt::Write;
-use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::Outcome;
+use crate::health::{Judgement, Reason};
+use crate::model::figures::duration;
 use crate::model::{GroupKind, Probe};
 use crate::monitor::view::{GroupView, View};
 
@@ -18,34 +19,28 @@ pub fn snapshot(outcome: &Outcome) -> String {
     if !view.groups.is_empty() {
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
-        let probed = view.groups.iter().any(|group| group.probes.is_some());
-        let mut header = vec![
+        table.set_header([
+            "VERDICT",
             "GROUP",
             "TYPE",
             "STATE",
             "MEMBERS",
             "LAG",
-            "NOT KNOWN",
+            "BEHIND",
+            "NOT IN LAG",
             "LARGEST",
             "SKEW",
             "ASSIGNOR",
             view.assignor.would(),
-        ];
-        if probed {
-            header.push("TIME LAG");
-        }
-        table.set_header(header);
-        for place in [4, 6, 7] {
+            "WHY",
+        ]);
+        for place in [5, 6, 8, 9] {
             if let Some(column) = table.column_mut(place) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
         for group in &view.groups {
-            let mut cells = row(group);
-            if probed {
-                cells.push(time_lag(group));
-            }
-            table.add_row(cells);
+            table.add_row(row(group));
         }
         for line in table.lines() {
             let _ = writeln!(out, "{}", line.trim_end());
@@ -81,10 +76,11 @@ fn row(group: &GroupView) -> Vec<String> {
         (count, 0) => count.to_string(),
         (count, idle) => format!("{count}, {idle} idle"),
     };
+    let at_most = if group.totals.at_most() { "<=" } else { "" };
     let lag = if group.totals.has_known() {
-        group.totals.lag.to_string()
+        format!("{at_most}{}", group.totals.lag)
     } else if group.totals.shared > 0 {
-        format!("{} backlog", group.totals.backlog)
+        format!("{at_most}{} backlog", group.totals.backlog)
     } else if group.kind.is_consumer() && group.commits_at.is_some() {
         "-".to_owned()
     } else {
@@ -97,29 +93,54 @@ fn row(group: &GroupView) -> Vec<String> {
     }
     let figure = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"));
     vec![
+        group.judgement.verdict.to_string(),
         group.id.to_string(),
         group.kind.to_string(),
         group.state.to_string(),
         members,
         lag,
+        behind(group),
         exceptions.join(", "),
         group.metrics.as_ref().map_or_else(|| "-".to_owned(), |metrics| metrics.largest_lag.to_string()),
         figure(group.skew()),
         group.assignor.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string),
         would(group),
+        why(group),
     ]
 }
 
-/// The largest exact time lag of its partitions.
-fn time_lag(group: &GroupView) -> String {
-    let Some(probes) = &group.probes else { return "-".to_owned() };
+/// How long it is behind: exactly where records were read for it.
+fn behind(group: &GroupView) -> String {
+    let known = group.totals.has_known() || group.totals.shared > 0;
+    let Some(probes) = &group.probes else {
+        return if known { group.time_lag.to_string() } else { "-".to_owned() };
+    };
     let all = || probes.topics.values().flat_map(|topic| topic.values());
     match probes.oldest() {
         Some(_) if all().all(|probe| *probe == Probe::NothingToRead) => "nothing to read".to_owned(),
         Some(oldest) if oldest.clock_skew => "0s, clock skew".to_owned(),
-        Some(oldest) => humantime::format_duration(Duration::from_secs(oldest.age.as_secs())).to_string(),
+        Some(oldest) => format!("{} exactly", duration(oldest.age)),
         None => "-".to_owned(),
     }
+}
+
+/// The gravest of the findings that made the verdict, and where it shows most; not what is only worth a word beside it.
+fn why(group: &GroupView) -> String {
+    let Judgement { verdict, reasons, .. } = &group.judgement;
+    let beside = |reason: &Reason| {
+        matches!(
+            reason,
+            Reason::Idle { .. } | Reason::Uneven { .. } | Reason::NothingArrives { .. } | Reason::Problems { .. }
+        )
+    };
+    let made = || reasons.iter().filter(|finding| finding.verdict == *verdict && !beside(&finding.reason));
+    let behind = made().find(|finding| finding.reason != Reason::CaughtUp);
+    let Some(finding) = behind.or_else(|| made().next()) else { return "-".to_owned() };
+    let Some(partition) = finding.partition.and_then(|place| group.partitions.get(place)) else {
+        return finding.reason.to_string();
+    };
+    let more = if finding.count > 1 { format!(" and {} more", finding.count - 1) } else { String::new() };
+    format!("{} ({}-{}{more})", finding.reason, partition.topic, partition.partition)
 }
 
 fn would(group: &GroupView) -> String {

@@ -3,12 +3,14 @@
 
 use super::detail_log;
 use super::detail_past;
+use super::detail_verdict;
 use super::figures::{duration, rate as rate_words, ratio, variation};
 use super::look::Look;
 use super::members;
 use super::page::Entry;
 use super::past;
 use super::past_words;
+use super::sentence;
 use super::standing::{self, lag_words, plural};
 use super::state::{Page, State};
 use crate::assign::metrics::Metrics;
@@ -33,7 +35,7 @@ pub fn of(state: &State, page: &Page) -> Vec<Entry> {
                 let same = |known: &&PartitionView| known.topic == *topic && known.partition == *number;
                 Some((group, group.partitions.iter().find(same)?))
             });
-            found.map_or_else(gone, |(group, partition)| of_partition(state, group, partition))
+            found.map_or_else(gone, |(group, partition)| of_partition(state, group, partition, look))
         }
         Page::Past(key) => past::find(&state.view, key).map_or_else(gone, |past| detail_past::of(state, &past)),
         Page::Problem((scope, missing)) => {
@@ -69,7 +71,7 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
     let mut entries = vec![
         Entry::title("Group"),
         Entry::new("id", group.id.to_string()),
-        Entry::new("in a sentence", standing::sentence(group, state.is_fresh(), state.wall(), look)),
+        Entry::new("in a sentence", sentence::of(group, state.is_fresh_group(group), state.wall(), look)),
         Entry::new("type", group.kind.to_string()),
         Entry::new("state", group.state.to_string()),
         Entry::new("assignor", or_unknown(group.assignor.as_ref())),
@@ -88,11 +90,18 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
         entries.push(Entry::new("to see more", needs));
     }
     entries.extend(detail_log::of_group(state, group));
+    entries.extend(detail_verdict::of_judgement(group, &group.judgement, state.is_fresh_group(group), look));
+    entries.push(detail_verdict::of_thresholds(group));
     if group.kind.reads_partitions() {
         entries.push(Entry::title("Lag"));
         let totals = &group.totals;
         let lag = if totals.has_known() { totals.lag.to_string() } else { "not known".to_owned() };
         entries.push(Entry::new("total", lag));
+        if totals.doubtful > 0 {
+            let doubtful = format!("{} records that may not be there: transaction markers, compacted", totals.doubtful);
+            entries.push(Entry::new("of it", doubtful));
+        }
+        entries.push(detail_verdict::of_time_lag(group.time_lag));
         if totals.shared > 0 {
             entries.push(Entry::new("backlog", format!("{} records that are not done", totals.backlog)));
         }
@@ -193,12 +202,11 @@ fn of_member(state: &State, group: &GroupView, place: usize, look: &Look) -> Vec
         entries.push(Entry::new("reconciling", "it holds something else than its target"));
     }
     entries.extend(detail_log::of_member(group, member));
-    if let Some(reason) = member.idle {
-        entries.push(Entry::new("idle", reason.to_string()));
-    }
+    entries.extend(members::idle(member).map(|reason| Entry::new("idle", reason)));
     if !group.kind.reads_partitions() {
         return entries;
     }
+    entries.extend(detail_verdict::of_judgement(group, &member.judgement, state.is_fresh_group(group), look));
     entries.push(Entry::title("Now"));
     entries.extend(held(state, group, member, look));
     if let Some((plan, planned)) = group.plan.as_ref().and_then(|plan| Some((plan, plan.members.get(place)?))) {
@@ -233,6 +241,7 @@ fn held(state: &State, group: &GroupView, member: &MemberView, look: &Look) -> V
     // Of a share group, a partition may be several members': none of its backlog is one member's.
     if group.kind != GroupKind::Share {
         entries.push(Entry::new("lag", format!("{} {}", member.totals.lag, standing::besides(&member.totals))));
+        entries.push(detail_verdict::of_time_lag(member.time_lag));
     }
     entries.extend(of_rates(member.rates));
     let capacity = member.capacity.map_or_else(
@@ -250,7 +259,7 @@ fn held(state: &State, group: &GroupView, member: &MemberView, look: &Look) -> V
 
 /// Lag and, if it is not simply known, its state.
 fn figure(state: &State, partition: &PartitionView) -> String {
-    let words = lag_words(&partition.lag, state.view.now);
+    let words = lag_words(partition, state.view.now);
     match partition.lag.records() {
         Some(lag) if words == "known" => lag.to_string(),
         Some(lag) => format!("{lag} ({words})"),
@@ -258,7 +267,7 @@ fn figure(state: &State, partition: &PartitionView) -> String {
     }
 }
 
-fn of_partition(state: &State, group: &GroupView, partition: &PartitionView) -> Vec<Entry> {
+fn of_partition(state: &State, group: &GroupView, partition: &PartitionView, look: &Look) -> Vec<Entry> {
     let offset = |offset: Option<i64>| offset.map_or_else(|| "not known".to_owned(), |offset| offset.to_string());
     let member = |place| match members::label_at(group, place) {
         Some(label) => label.to_string(),
@@ -293,5 +302,9 @@ fn of_partition(state: &State, group: &GroupView, partition: &PartitionView) -> 
     if let Some(plan) = &group.plan {
         entries.push(Entry::new(format!("under {}", plan.assignor), member(partition.planned)));
     }
+    entries.extend(detail_verdict::of_judgement(group, &partition.judgement, state.is_fresh_group(group), look));
+    entries.push(detail_verdict::of_thresholds(group));
+    entries.push(detail_verdict::of_time_lag(partition.time_lag));
+    entries.extend(detail_verdict::of_signs(partition, state.view.now));
     entries
 }

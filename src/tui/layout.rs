@@ -91,8 +91,8 @@ pub fn groups(body: Rect) -> GroupsPlaces {
     let lines = match (body.height, body.width) {
         (0..9, _) => 0,
         (9..16, _) => 1,
-        (_, 0..100) => 3,
-        _ => 2,
+        (_, 0..100) => 4,
+        _ => 3,
     };
     let mut rest = body;
     let table = cut(&mut rest, body.height - if lines > 0 { lines + 1 } else { 0 });

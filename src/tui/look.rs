@@ -22,6 +22,7 @@ pub enum Charset {
 pub struct Glyphs {
     pub ellipsis: &'static str,
     pub at_least: &'static str,
+    pub at_most: &'static str,
     pub about: &'static str,
     pub rising: &'static str,
     pub falling: &'static str,
@@ -38,6 +39,7 @@ pub struct Glyphs {
 static UNICODE: Glyphs = Glyphs {
     ellipsis: "…",
     at_least: "≥",
+    at_most: "≤",
     about: "≈",
     rising: "▲",
     falling: "▼",
@@ -52,6 +54,7 @@ static UNICODE: Glyphs = Glyphs {
 static ASCII: Glyphs = Glyphs {
     ellipsis: "~",
     at_least: ">=",
+    at_most: "<=",
     about: "~",
     rising: "^",
     falling: "v",

@@ -35,6 +35,12 @@ pub fn label_at(group: &GroupView, place: Option<usize>) -> Option<Name> {
     place.and_then(|place| group.members.get(place)).map(label)
 }
 
+/// Why a member holds nothing, and what that takes for granted.
+pub fn idle(member: &MemberView) -> Option<String> {
+    let assumed = if member.idle_assumed { " (subscriptions assumed)" } else { "" };
+    member.idle.map(|reason| format!("{reason}{assumed}"))
+}
+
 /// What a member lags now: the figure that is compared with a plan's, where there is one.
 pub fn lag_now(group: &GroupView, member: &MemberView, place: usize) -> u64 {
     let load = group.metrics.as_ref().and_then(|metrics| metrics.loads.get(place));

@@ -7,7 +7,7 @@
 //! | `keymap` | one table for dispatch, help and footer |
 //! | `layout`, `screens`, `widgets`, `canvas` | where things go and how they are drawn; read the state, change nothing |
 //! | `list`, `order`, `filter` | which rows, in which order, and the selection |
-//! | `standing`, `members`, `figures`, `text`, `detail`, `page` | how facts are called and written |
+//! | `standing`, `sentence`, `would`, `members`, `figures`, `text`, `detail`, `detail_verdict`, `page` | how facts are called and written |
 //! | `past`, `past_words`, `detail_past`, `detail_log` | what happened: rows of rebalances and events, how they are written, and what only the log tells |
 //! | `theme`, `colour`, `look`, `environment` | roles, colours, characters; what the terminal can do |
 //! | `terminal`, `run` | the only part with I/O: guard, signals, keys, output, loop |
@@ -20,6 +20,7 @@ mod colour;
 mod detail;
 mod detail_log;
 mod detail_past;
+mod detail_verdict;
 mod environment;
 mod figures;
 mod filter;
@@ -38,6 +39,7 @@ mod past;
 mod past_words;
 mod run;
 mod screens;
+mod sentence;
 mod standing;
 mod state;
 mod terminal;
@@ -48,6 +50,7 @@ mod theme;
 mod update;
 mod what_if;
 mod widgets;
+mod would;
 
 pub use colour::Depth;
 pub use environment::{ColourWish, Environment, Refusal, TerminalFacts, check_terminal};

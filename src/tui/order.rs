@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::filter::Filter;
 use super::members;
-use crate::health::PartitionLag;
+use crate::health::{Judgement, PartitionLag};
 use crate::model::{Name, Problem, Scope};
 use crate::monitor::view::{GroupView, MemberView, PartitionView, View};
 
@@ -46,8 +46,11 @@ impl<C: SortColumn> Sort<C> {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum GroupColumn {
+    /// Worst severity, then verdict, then lag.
     #[default]
+    Verdict,
     Lag,
+    Behind,
     Group,
     Members,
     State,
@@ -58,11 +61,20 @@ pub enum GroupColumn {
 }
 
 impl SortColumn for GroupColumn {
-    const ALL: &'static [Self] =
-        &[Self::Lag, Self::Group, Self::Members, Self::Rebalances, Self::State, Self::Skew, Self::Gain];
+    const ALL: &'static [Self] = &[
+        Self::Verdict,
+        Self::Lag,
+        Self::Behind,
+        Self::Group,
+        Self::Members,
+        Self::Rebalances,
+        Self::State,
+        Self::Skew,
+        Self::Gain,
+    ];
 
     fn descends(self) -> bool {
-        matches!(self, Self::Lag | Self::Members | Self::Skew | Self::Rebalances | Self::Gain)
+        !matches!(self, Self::Group | Self::State)
     }
 }
 
@@ -70,6 +82,7 @@ impl SortColumn for GroupColumn {
 pub enum MemberColumn {
     #[default]
     Lag,
+    Verdict,
     Member,
     Partitions,
     /// What the plan takes from it.
@@ -77,7 +90,7 @@ pub enum MemberColumn {
 }
 
 impl SortColumn for MemberColumn {
-    const ALL: &'static [Self] = &[Self::Lag, Self::Member, Self::Partitions, Self::Gain];
+    const ALL: &'static [Self] = &[Self::Lag, Self::Verdict, Self::Member, Self::Partitions, Self::Gain];
 
     fn descends(self) -> bool {
         !matches!(self, Self::Member)
@@ -88,16 +101,18 @@ impl SortColumn for MemberColumn {
 pub enum PartitionColumn {
     #[default]
     Lag,
+    Verdict,
+    Behind,
     Partition,
     State,
     Owner,
 }
 
 impl SortColumn for PartitionColumn {
-    const ALL: &'static [Self] = &[Self::Lag, Self::Partition, Self::State, Self::Owner];
+    const ALL: &'static [Self] = &[Self::Lag, Self::Verdict, Self::Behind, Self::Partition, Self::State, Self::Owner];
 
     fn descends(self) -> bool {
-        matches!(self, Self::Lag)
+        matches!(self, Self::Lag | Self::Verdict | Self::Behind)
     }
 }
 
@@ -107,10 +122,14 @@ pub fn groups(view: &View, sort: Sort<GroupColumn>, filter: &Filter) -> Vec<(Nam
     let shown = groups.filter(|(_, group)| filter.is_empty() || filter.matches(&[group.id.safe()]));
     let mut shown: Vec<(&GroupView, usize)> = shown.map(|(place, group)| (&**group, place)).collect();
     shown.sort_by(|(a, _), (b, _)| {
+        let lag = |group: &GroupView| group.totals.has_known().then_some(group.totals.lag);
+        let by_lag = || known_first(lag(a), lag(b), |a, b| sort.apply(a.cmp(&b)));
         let by_column = match sort.by {
-            GroupColumn::Lag => {
-                let lag = |group: &GroupView| group.totals.has_known().then_some(group.totals.lag);
-                known_first(lag(a), lag(b), |a, b| sort.apply(a.cmp(&b)))
+            GroupColumn::Verdict => sort.apply(graver(&a.judgement, &b.judgement)).then_with(by_lag),
+            GroupColumn::Lag => by_lag(),
+            GroupColumn::Behind => {
+                let behind = |group: &GroupView| group.time_lag.at_least();
+                known_first(behind(a), behind(b), |a, b| sort.apply(a.cmp(&b)))
             }
             GroupColumn::Skew => known_first(a.skew(), b.skew(), |a, b| sort.apply(a.total_cmp(&b))),
             GroupColumn::Gain => known_first(a.gain(), b.gain(), |a, b| sort.apply(a.cmp(&b))),
@@ -128,6 +147,11 @@ pub fn groups(view: &View, sort: Sort<GroupColumn>, filter: &Filter) -> Vec<(Nam
         by_column.then_with(|| a.id.cmp(&b.id))
     });
     shown.into_iter().map(|(group, place)| (group.id.clone(), place)).collect()
+}
+
+/// The graver judgement is the greater: by severity, then by verdict.
+fn graver(a: &Judgement, b: &Judgement) -> Ordering {
+    (b.severity, b.verdict).cmp(&(a.severity, a.verdict))
 }
 
 fn known_first<T>(a: Option<T>, b: Option<T>, both: impl Fn(T, T) -> Ordering) -> Ordering {
@@ -148,11 +172,11 @@ pub fn members(group: &GroupView, sort: Sort<MemberColumn>, filter: &Filter) -> 
         shown.map(|(place, member)| (member, place, members::label(member))).collect();
     let held = |member: &MemberView| member.partitions.as_ref().map_or(0, Vec::len);
     shown.sort_by(|(a, a_place, a_label), (b, b_place, b_label)| {
+        let lag = |member, place| (members::lag_now(group, member, place), held(member));
+        let by_lag = || sort.apply(lag(a, *a_place).cmp(&lag(b, *b_place)));
         let by_column = match sort.by {
-            MemberColumn::Lag => {
-                let lag = |member, place| (members::lag_now(group, member, place), held(member));
-                sort.apply(lag(a, *a_place).cmp(&lag(b, *b_place)))
-            }
+            MemberColumn::Lag => by_lag(),
+            MemberColumn::Verdict => sort.apply(graver(&a.judgement, &b.judgement)).then_with(by_lag),
             MemberColumn::Partitions => sort.apply(held(a).cmp(&held(b))),
             MemberColumn::Gain => {
                 let gain = |place: usize| group.member_gain(place);
@@ -177,10 +201,14 @@ pub fn partitions(group: &GroupView, sort: Sort<PartitionColumn>, filter: &Filte
     let shown = partitions.filter(|(_, partition)| filter.is_empty() || matches(partition));
     let mut shown: Vec<(&PartitionView, usize)> = shown.map(|(place, partition)| (partition, place)).collect();
     shown.sort_by(|(a, a_place), (b, b_place)| {
+        let lag = |partition: &PartitionView| partition.lag.records();
+        let by_lag = || known_first(lag(a), lag(b), |a, b| sort.apply(a.cmp(&b)));
         let by_column = match sort.by {
-            PartitionColumn::Lag => {
-                let lag = |partition: &PartitionView| partition.lag.records();
-                known_first(lag(a), lag(b), |a, b| sort.apply(a.cmp(&b)))
+            PartitionColumn::Lag => by_lag(),
+            PartitionColumn::Verdict => sort.apply(graver(&a.judgement, &b.judgement)).then_with(by_lag),
+            PartitionColumn::Behind => {
+                let behind = |partition: &PartitionView| partition.time_lag.at_least();
+                known_first(behind(a), behind(b), |a, b| sort.apply(a.cmp(&b)))
             }
             PartitionColumn::Partition => sort.apply(a_place.cmp(b_place)),
             PartitionColumn::State => sort.apply(gravity(&a.lag).cmp(&gravity(&b.lag))),

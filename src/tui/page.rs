@@ -38,10 +38,19 @@ pub enum Line {
 
 /// What the table's signs mean.
 const LEGEND: &[(&str, &str)] = &[
-    ("x !", "in trouble; to be watched: the word says why"),
-    ("~ .", "worth knowing; fine"),
-    ("?", "not known: not read yet, not readable, or too old"),
+    ("x ! ~ . ?", "how much it matters: in trouble, to be watched, worth knowing, fine, not known"),
+    ("OK", "it keeps up"),
+    ("CATCHING UP", "it is behind and comes closer"),
+    ("LAGGING", "it is behind and does not come closer"),
+    ("STALLED", "somebody has it and is alive, but its commit does not get past what waits"),
+    ("STOPPED", "nobody commits although records wait"),
+    ("REWOUND", "its commit moved back: it reads again what it had read"),
+    ("REBALANCING", "partitions change hands"),
+    ("EMPTY", "nothing to read, and nobody to read it"),
+    ("UNKNOWN", "not read yet, not readable, watched for too short a time, or too old; d says which"),
     ("LAG", "records between commit and end, over the partitions where both are known; + where some are not"),
+    ("<=12k", "at most: some may be a transaction's marker, or compacted away"),
+    ("BEHIND", "how long ago the oldest record that waits was written; > at least that; ? not known"),
     ("REBAL/h", "rebalances this hour; >= where there may be more; STORM: too many in a short time (--storm)"),
     ("12k*", "of a share group the backlog: records that are not done; in no sum of lags"),
     ("SKEW", "lag of the most loaded member over the mean; 1.0 is even"),

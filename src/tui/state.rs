@@ -118,6 +118,8 @@ pub struct State {
     pub(super) held: bool,
 }
 
+/// A group that was read for longer than that ago is old, however short the interval.
+const IN_TURN: Duration = Duration::from_secs(30);
 /// How long a message stays.
 const MESSAGE: Duration = Duration::from_secs(3);
 
@@ -230,6 +232,17 @@ impl State {
     /// Whether rows are to be dimmed and verdicts taken back.
     pub fn is_fresh(&self) -> bool {
         matches!(self.freshness(), Freshness::Live | Freshness::Ended)
+    }
+
+    /// The same of one group, which may be silent alone: while its coordinator loads or does not answer.
+    pub fn is_fresh_group(&self, group: &GroupView) -> bool {
+        let interval = self.view.progress.interval_ms;
+        // Groups that are not on screen are read in turn.
+        let fresh = Duration::from_millis(3 * interval).max(IN_TURN);
+        let read = [self.view.described_at(group), self.view.commits_at(group)];
+        let late = |at: &At| self.view.now.since(*at) > fresh;
+        let silent = interval > 0 && group.kind.reads_partitions() && read.iter().flatten().any(late);
+        self.is_fresh() && !silent
     }
 
     /// What keeps the whole cluster from being read.

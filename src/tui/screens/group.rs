@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::{judged, partitions, plans};
-use crate::health::{Direction, Drain};
+use crate::health::{Direction, Drain, TimeLag};
 use crate::model::{GroupKind, Name};
 use crate::monitor::view::{GroupView, MemberChange, MemberView};
 use crate::tui::canvas::Canvas;
@@ -13,7 +13,7 @@ use crate::tui::figures::{count, drain};
 use crate::tui::layout;
 use crate::tui::members::{self, label, lag_now};
 use crate::tui::order::MemberColumn;
-use crate::tui::standing::{self, plural};
+use crate::tui::standing::{self, WORD, plural};
 use crate::tui::state::{Freshness, Pane, State};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -61,11 +61,10 @@ fn nobody(group: &GroupView) -> String {
 fn title(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) {
     let look = canvas.look;
     let glyphs = look.glyphs();
-    let standing = standing::of(group, state.is_fresh());
-    let verdict = format!("{} {}", standing.severity.glyph(), standing.word);
-    let x = canvas.put(area.x, area.y, area.width, &verdict, look.style(standing.severity.role())) + 2;
+    let standing = standing::of(&group.judgement, state.is_fresh_group(group));
+    let x = canvas.put(area.x, area.y, area.width, &standing.words(area.width), look.style(standing.role())) + 2;
     let mut parts = vec![group.state.to_string()];
-    let lag = if group.totals.has_known() { count(group.totals.lag) } else { "-".to_owned() };
+    let lag = standing::total(&group.totals, look);
     if group.kind.reads_partitions() {
         let arrow = match group.direction {
             Direction::Rising => format!(" {}", glyphs.rising),
@@ -75,9 +74,12 @@ fn title(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) 
         let besides = standing::besides(&group.totals);
         let besides = if besides.is_empty() { besides } else { format!(" {besides}") };
         parts.push(match group.kind {
-            GroupKind::Share if group.totals.shared > 0 => format!("backlog {}{besides}", count(group.totals.backlog)),
+            GroupKind::Share if group.totals.shared > 0 => format!("backlog {lag}{besides}"),
             _ => format!("lag {lag}{arrow}{besides}"),
         });
+        if !matches!(group.time_lag, TimeLag::Unknown | TimeLag::None) {
+            parts.push(format!("behind {}", group.time_lag));
+        }
     }
     if group.described_at.is_some() {
         let idle = if group.idle > 0 { format!(", {} idle", group.idle) } else { String::new() };
@@ -117,11 +119,15 @@ fn title(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) 
 
 /// Where the columns of both sides are.
 struct Sides {
+    /// The verdict: a glyph, and a word where there is room.
+    verdict: u16,
     name: u16,
     host: u16,
     /// 0 where there is no room for them.
     partitions: u16,
     lag: u16,
+    /// How long it is behind; 0 where there is no room for it.
+    behind: u16,
     bar: u16,
     /// 0 where there is no room for it.
     drains: u16,
@@ -148,10 +154,16 @@ impl Sides {
             72..100 => 6,
             _ => BOTH_DRAINS,
         };
-        let lag = 6;
+        let lag = 7;
+        let verdict = if width >= if planned { 140 } else { 80 } { 2 + WORD } else { 1 };
+        let behind = if width >= if planned { 100 } else { 60 } { 8 } else { 0 };
         let gap = |column: u16| if column > 0 { column + 1 } else { 0 };
         let both = gap(partitions) + gap(lag);
-        let fixed = gap(host) + both + if planned { 4 + both + gap(moves) + gap(drains) } else { 0 };
+        let fixed = gap(verdict)
+            + gap(host)
+            + gap(behind)
+            + both
+            + if planned { 4 + both + gap(moves) + gap(drains) } else { 0 };
         let rest = width.saturating_sub(fixed + 1);
         let longest = group.members.iter().map(|member| text::width(&label(member).safe())).max().unwrap_or(0);
         let longest = u16::try_from(longest).unwrap_or(u16::MAX).clamp(8, 44);
@@ -161,8 +173,19 @@ impl Sides {
             _ => (rest.saturating_sub(longest) / bars).max(rest * 3 / (3 * bars + 4)).min(48),
         };
         let name = rest.saturating_sub(bars * bar).min(if bar == 0 { rest } else { longest });
-        let middle = name + 1 + gap(host) + both + bar;
-        Self { name, host, partitions, lag, bar, drains, middle: area.x + middle, largest: members::largest(group) }
+        let middle = gap(verdict) + name + 1 + gap(host) + gap(behind) + both + bar;
+        Self {
+            verdict,
+            name,
+            host,
+            partitions,
+            lag,
+            behind,
+            bar,
+            drains,
+            middle: area.x + middle,
+            largest: members::largest(group),
+        }
     }
 }
 
@@ -176,6 +199,9 @@ fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, s
     };
     let y = area.y;
     let mut x = area.x;
+    let verdict = title(if sides.verdict > 1 { "VERDICT" } else { "" }, MemberColumn::Verdict);
+    canvas.put(x, y, sides.verdict, &verdict, style);
+    x += sides.verdict + 1;
     canvas.put(x, y, sides.name, &title("MEMBER", MemberColumn::Member), style);
     x += sides.name + 1;
     if sides.host > 0 {
@@ -188,6 +214,10 @@ fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, s
     }
     canvas.put_right(x, y, sides.lag, &format!("{} ", title("LAG", MemberColumn::Lag)), style);
     x += sides.lag + 1;
+    if sides.behind > 0 {
+        canvas.put_right(x, y, sides.behind, "BEHIND", style);
+        x += sides.behind + 1;
+    }
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let now = match &group.assignor {
         Some(assignor) => format!("NOW {}", look.full(assignor)),
@@ -199,7 +229,7 @@ fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, s
     canvas.put(sides.middle + 1, y, 1, look.glyphs().vertical, look.style(Role::Border));
     let mut x = sides.middle + 3;
     // The title of the lag leaves some of its column free.
-    let room = sides.bar + 2;
+    let room = (sides.bar + sides.lag).saturating_sub(4);
     let then = match format!("THEN {}", plan.assignor) {
         _ if sides.bar == 0 => String::new(),
         then if then.len() <= usize::from(room) => then,
@@ -222,20 +252,25 @@ fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, s
 }
 
 fn rows(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView, sides: &Sides) {
-    let fresh = state.is_fresh();
+    let fresh = state.is_fresh_group(group);
     let focused = state.pane == Pane::Members;
+    let x = area.x + sides.verdict + 1;
     for (row, (_, place, selected)) in state.members.visible().enumerate() {
         let Some(member) = group.members.get(place) else { continue };
         let y = area.y + 1 + row as u16;
         if y >= area.bottom() {
             break;
         }
-        if group.metrics.as_ref().is_some_and(|metrics| place < metrics.loads.len()) {
-            now(canvas, (area.x, y), group, member, place, sides);
+        if place < group.members_now() {
+            let standing = standing::of(&member.judgement, fresh);
+            let style = canvas.look.style(standing.role());
+            canvas.put(area.x, y, sides.verdict, &standing.words(sides.verdict), style);
+            now(canvas, (x, y), group, member, place, sides);
         } else {
             let style = canvas.look.style(Role::Accent);
-            canvas.put(area.x, y, sides.name, &canvas.look.name(&label(member), usize::from(sides.name)), style);
-            canvas.put(area.x + sides.name + 1, y, sides.middle.saturating_sub(sides.name + 1), "NEW", style);
+            canvas.put(x, y, sides.name, &canvas.look.name(&label(member), usize::from(sides.name)), style);
+            let x = x + sides.name + 1;
+            canvas.put(x, y, sides.middle.saturating_sub(x), "NEW", style);
         }
         then(canvas, y, group, place, sides, area.right());
         table::mark(canvas, Rect { y, height: 1, ..area }, selected && focused, fresh);
@@ -255,15 +290,15 @@ fn now(
     sides: &Sides,
 ) {
     let look = canvas.look;
-    let idle = member.idle.is_some();
-    let style = if idle { look.style(Role::Accent) } else { Style::new() };
+    let idle = members::idle(member);
+    let style = if idle.is_some() { look.style(Role::Accent) } else { Style::new() };
     canvas.put(x, y, sides.name, &look.name(&label(member), usize::from(sides.name)), style);
     let mut x = x + sides.name + 1;
     if sides.host > 0 {
         canvas.put(x, y, sides.host, &look.name(&members::host(member), usize::from(sides.host)), style);
         x += sides.host + 1;
     }
-    if let Some(reason) = member.idle {
+    if let Some(reason) = idle {
         let room = sides.middle.saturating_sub(x);
         let words = text::head(&format!("IDLE {reason}"), usize::from(room), look.glyphs().ellipsis).into_owned();
         canvas.put(x, y, room, &words, style);
@@ -280,9 +315,16 @@ fn now(
     let lag = lag_now(group, member, place);
     let more = if member.totals.exceptions().is_empty() { " " } else { "+" };
     // Members of a share group may hold the same partitions: none of it is one member's.
-    let lag_word = if group.kind == GroupKind::Share { "- ".to_owned() } else { format!("{}{more}", count(lag)) };
+    let at_most = if member.totals.at_most() { look.glyphs().at_most } else { "" };
+    let shared = group.kind == GroupKind::Share;
+    let lag_word = if shared { "- ".to_owned() } else { format!("{at_most}{}{more}", count(lag)) };
     canvas.put_right(x, y, sides.lag, &lag_word, style);
     x += sides.lag + 1;
+    if sides.behind > 0 {
+        let behind = standing::behind(member.time_lag, !shared && member.totals.has_known());
+        canvas.put_right(x, y, sides.behind, &behind, style);
+        x += sides.behind + 1;
+    }
     canvas.put(x, y, sides.bar, &bar(lag, sides.largest, sides.bar, look.glyphs()), look.style(Role::Chart));
 }
 
@@ -379,7 +421,7 @@ fn others(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView)
             };
             cell(look.name(&name, usize::from(width)), Style::new())
         });
-        table::mark(canvas, Rect { y, height: 1, ..area }, selected, state.is_fresh());
+        table::mark(canvas, Rect { y, height: 1, ..area }, selected, state.is_fresh_group(group));
         y += 1;
     }
     let rest = Rect { y: y + 1, height: area.bottom().saturating_sub(y + 1), ..area };

@@ -5,40 +5,42 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::metadata;
-use crate::health::{Direction, Drain};
+use crate::health::{Direction, Drain, TimeLag};
 use crate::model::{GroupKind, GroupState};
 use crate::monitor::view::GroupView;
 use crate::tui::canvas::Canvas;
-use crate::tui::figures::{count, drain, ratio};
+use crate::tui::figures::{drain, ratio};
 use crate::tui::look::Look;
 use crate::tui::order::GroupColumn;
 use crate::tui::past_words;
-use crate::tui::standing::{self, Severity, WORD, Would};
+use crate::tui::standing::{self, WORD};
 use crate::tui::state::{Freshness, State};
 use crate::tui::theme::Role;
 use crate::tui::widgets::bar::spark;
 use crate::tui::widgets::table::{self, Column, Fitted, cell};
-use crate::tui::{layout, text};
+use crate::tui::would::{self, Would};
+use crate::tui::{layout, sentence, text};
 
 /// The columns in their order on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Cell {
-    Standing,
+    Verdict,
     Group,
     Kind,
     State,
     Members,
     Lag,
     Trend,
+    Behind,
     Besides,
-    Rebalances,
     Drains,
+    Rebalances,
     Skew,
     Assignor,
     Would,
 }
 
-/// From here on there is room for the standing's word.
+/// From here on there is room for the verdict's word.
 const WITH_WORD: u16 = 60;
 /// From here on every figure has its words.
 const FULL: u16 = 100;
@@ -54,7 +56,6 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     if !state.groups.is_empty() {
         table::head(canvas, places.table, &columns);
     }
-    let fresh = state.is_fresh();
     for (row, (_, place, selected)) in state.groups.visible().enumerate() {
         let Some(group) = state.view.groups.get(place) else { continue };
         let y = places.table.y + 1 + row as u16;
@@ -62,6 +63,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             break;
         }
         let look = canvas.look;
+        let fresh = state.is_fresh_group(group);
         table::row(canvas, (area.x, y), &columns, |id, width| match id {
             Cell::Group if state.has_metadata_news(group) => changed(look, group, width),
             id => content(look, group, id, width, fresh),
@@ -74,7 +76,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     }
     canvas.rule(places.rule);
     if let Some(group) = state.selected_group() {
-        let sentence = standing::sentence(group, fresh, state.wall(), canvas.look);
+        let sentence = sentence::of(group, state.is_fresh_group(group), state.wall(), canvas.look);
         let sentence = match metadata::news(state, group) {
             Some(news) => format!("{news} {sentence}"),
             None => sentence,
@@ -105,19 +107,29 @@ fn columns(state: &State, width: u16) -> Vec<Fitted<Cell>> {
     let name = u16::try_from(name).unwrap_or(NAME).clamp(5, NAME);
     let longest = |of: &dyn Fn(&GroupView) -> usize| visible().map(|group| of(group)).max().unwrap_or(0) as u16;
     let besides = longest(&|group| standing::besides(&group.totals).len());
-    let rebalances = longest(&|group| text::width(&past_words::per_hour(group, &state.look))).clamp(7, 12);
-    let would = longest(&|group| standing::would(group).map_or(1, |would| would.words(usize::MAX).len()));
+    let members = longest(&|group| members(&state.look, group).width()).clamp(9, 18);
+    let rebalances = longest(&|group| text::width(&past_words::per_hour(group, &state.look))).clamp(7, 14);
+    let would = longest(&|group| would::of(group).map_or(1, |would| would.words(usize::MAX).len()));
     // Below, the sentence has the words.
-    let would_min = if width < FULL { 11 } else { would.saturating_sub(LARGEST).clamp(15, 24) };
+    let would_title = state.view.assignor.would();
+    let would_min =
+        if width < FULL { 11 } else { would.saturating_sub(LARGEST).clamp(15, 24).max(would_title.len() as u16) };
     let unread = visible().any(|group| standing::needs(&group.kind).is_some());
     let column = |id, title, min, want| Column { id, title, min, want, right: false, sorted: None };
-    let standing = if width < WITH_WORD { 1 } else { 2 + WORD };
+    let verdict = if width < WITH_WORD { 1 } else { 2 + WORD };
+    let lags = longest(&|group| text::width(&lag(&state.look, group))).clamp(6, 8);
     let ranked = [
-        column(Cell::Standing, "", standing, standing),
+        Column {
+            sorted: sort.mark(GroupColumn::Verdict),
+            ..column(Cell::Verdict, if verdict > 1 { "VERDICT" } else { "" }, verdict, verdict)
+        },
         Column { sorted: sort.mark(GroupColumn::Group), ..column(Cell::Group, "GROUP", name.min(20), name) },
-        Column { right: true, sorted: sort.mark(GroupColumn::Lag), ..column(Cell::Lag, "LAG", 6, 6) },
+        Column { right: true, sorted: sort.mark(GroupColumn::Lag), ..column(Cell::Lag, "LAG", lags, lags) },
         column(Cell::Trend, "TREND", TREND, TREND),
-        Column { sorted: sort.mark(GroupColumn::Members), ..column(Cell::Members, "MEMBERS", 9, 11) },
+        Column {
+            sorted: sort.mark(GroupColumn::Members),
+            ..column(Cell::Members, "MEMBERS", members, members.max(11))
+        },
         Column {
             sorted: sort.mark(GroupColumn::Rebalances),
             ..column(Cell::Rebalances, "REBAL/h", rebalances, rebalances)
@@ -126,8 +138,9 @@ fn columns(state: &State, width: u16) -> Vec<Fitted<Cell>> {
         Column { sorted: sort.mark(GroupColumn::State), ..column(Cell::State, "STATE", 11, 11) },
         Column {
             sorted: sort.mark(GroupColumn::Gain),
-            ..column(Cell::Would, state.view.assignor.would(), would_min, would.max(if unread { 32 } else { 18 }))
+            ..column(Cell::Would, would_title, would_min, would.max(if unread { 32 } else { 18 }))
         },
+        Column { right: true, sorted: sort.mark(GroupColumn::Behind), ..column(Cell::Behind, "BEHIND", 8, 8) },
         Column { right: true, sorted: sort.mark(GroupColumn::Skew), ..column(Cell::Skew, "SKEW", 5, 5) },
         column(Cell::Kind, "TYPE", 9, if unread { 16 } else { 9 }),
         column(Cell::Besides, if besides > 0 { "NOT IN LAG" } else { "" }, besides.min(12), besides),
@@ -150,14 +163,9 @@ fn content(look: &Look, group: &GroupView, id: Cell, width: u16, fresh: bool) ->
     let muted = look.style(Role::Muted);
     let room = usize::from(width);
     match id {
-        Cell::Standing => {
-            let standing = standing::of(group, fresh);
-            let style = look.style(standing.severity.role());
-            if width > 1 {
-                cell(format!("{} {}", standing.severity.glyph(), standing.word), style)
-            } else {
-                cell(standing.severity.glyph(), style)
-            }
+        Cell::Verdict => {
+            let standing = standing::of(&group.judgement, fresh);
+            cell(standing.words(width), look.style(standing.role()))
         }
         Cell::Group => cell(look.name(&group.id, room), plain),
         Cell::Kind => cell(kind(look, &group.kind, room), plain),
@@ -170,7 +178,11 @@ fn content(look: &Look, group: &GroupView, id: Cell, width: u16, fresh: bool) ->
             cell(short_state(group.state), style)
         }
         Cell::Members => members(look, group),
-        Cell::Lag => cell(lag(group), plain),
+        Cell::Lag => cell(lag(look, group), plain),
+        Cell::Behind => {
+            let style = if group.time_lag == TimeLag::Unknown { muted } else { plain };
+            cell(standing::group_behind(group), style)
+        }
         Cell::Trend => trend(look, group, room),
         Cell::Besides => {
             let besides = standing::besides(&group.totals);
@@ -190,7 +202,7 @@ fn content(look: &Look, group: &GroupView, id: Cell, width: u16, fresh: bool) ->
             Some(assignor) => cell(look.name(assignor, room), plain),
             None => cell("-", muted),
         },
-        Cell::Would => match (standing::needs(&group.kind), standing::would(group)) {
+        Cell::Would => match (standing::needs(&group.kind), would::of(group)) {
             (Some(needs), _) => cell(if needs.len() > room { "needs READ" } else { needs }, muted),
             (None, Some(would @ Would::Gain { .. })) => cell(would.words(room), look.style(Role::Accent)),
             (None, Some(would)) => cell(would.words(room), muted),
@@ -200,15 +212,14 @@ fn content(look: &Look, group: &GroupView, id: Cell, width: u16, fresh: bool) ->
 }
 
 /// The sum of what is known; `+` where there is more that is not, `*` for a share group's backlog. The digits are under each other.
-fn lag(group: &GroupView) -> String {
-    if group.totals.shared > 0 {
-        return format!("{}*", count(group.totals.backlog));
-    }
-    if !group.totals.has_known() {
-        return "- ".to_owned();
-    }
-    let more = if group.totals.exceptions().is_empty() { " " } else { "+" };
-    format!("{}{more}", count(group.totals.lag))
+fn lag(look: &Look, group: &GroupView) -> String {
+    let totals = &group.totals;
+    let more = match totals.exceptions().is_empty() {
+        _ if totals.shared > 0 => "*",
+        false if totals.has_known() => "+",
+        _ => " ",
+    };
+    format!("{}{more}", standing::total(totals, look))
 }
 
 fn members(look: &Look, group: &GroupView) -> Line<'static> {
@@ -240,8 +251,8 @@ fn drains(look: &Look, group: &GroupView) -> Line<'static> {
 fn trend(look: &Look, group: &GroupView, room: usize) -> Line<'static> {
     let glyphs = look.glyphs();
     let (arrow, role) = match group.direction {
-        Direction::Rising => (glyphs.rising, Severity::Warn.role()),
-        Direction::Falling => (glyphs.falling, Severity::Ok.role()),
+        Direction::Rising => (glyphs.rising, Role::Warn),
+        Direction::Falling => (glyphs.falling, Role::Ok),
         Direction::Flat => (" ", Role::Muted),
     };
     let line = spark(&group.trend, room.saturating_sub(1), glyphs);
@@ -263,5 +274,91 @@ pub fn short_state(state: GroupState) -> &'static str {
         GroupState::CompletingRebalance => "Completing",
         GroupState::Unknown => "?",
         other => other.name(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::health::{Drain, IdleReason, MemberForecast};
+    use crate::model::Name;
+    use crate::monitor::view::{DrainView, MemberView, View};
+    use crate::tui::look::Charset;
+    use crate::tui::theme::Theme;
+    use crate::tui::update::{Action, update};
+    use crate::tui::{fixture, fixture_past};
+
+    /// A group of which every figure is long.
+    fn extreme(group: &GroupView) -> GroupView {
+        let mut extreme = group.clone();
+        extreme.id = Name::new("組".repeat(120));
+        extreme.totals.lag = 184_467_440_737;
+        extreme.totals.doubtful = extreme.totals.lag;
+        extreme.time_lag = TimeLag::MoreThan(Duration::from_secs(99 * 86_400 + 23 * 3600));
+        let idle = MemberView { idle: Some(IdleReason::LeftOut), ..MemberView::default() };
+        extreme.members.resize(12_345, idle);
+        extreme.idle = 12_340;
+        extreme.rebalances.lower_bound = true;
+        extreme.rebalances.frequency.per_hour = 12_345;
+        extreme.rebalances.frequency.storm = true;
+        let group = MemberForecast { drain: Drain::In(Duration::from_secs(99 * 86_400)), assumed: true };
+        extreme.drains = Some(DrainView { group, ..DrainView::default() });
+        extreme
+    }
+
+    #[test]
+    fn no_row_is_wider_than_the_screen_and_no_figure_wider_than_its_column() {
+        for view in [fixture::view(), fixture_past::view(), fixture::metadata_view()] {
+            let mut groups = view.groups.clone();
+            groups.extend(view.groups.iter().map(|group| Arc::new(extreme(group))));
+            groups.sort_by(|a, b| a.id.cmp(&b.id));
+            let view = View { groups, ..view };
+            for charset in [Charset::Unicode, Charset::Ascii] {
+                for width in [40, 60, 80, 100, 120, 160] {
+                    let look = Look { theme: Theme::mono(), charset };
+                    let mut state = State::new(look, Name::new("c"), 2000, (width, 60));
+                    update(&mut state, Action::View(Box::new(view.clone())), Duration::ZERO);
+                    let columns = columns(&state, width);
+                    let used: u16 = columns.iter().map(|fitted| fitted.width + 1).sum();
+                    assert!(used <= width + 1, "{used} of {width}");
+                    for group in &state.view.groups {
+                        for fitted in &columns {
+                            let id = fitted.column.id;
+                            let line = content(&state.look, group, id, fitted.width, true);
+                            assert!(line.width() <= usize::from(fitted.width), "{width}: {id:?} {line}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn columns_go_from_the_right_of_their_order() {
+        let mut state =
+            State::new(Look { theme: Theme::mono(), charset: Charset::Unicode }, Name::new("c"), 2000, (80, 24));
+        update(&mut state, Action::View(Box::new(fixture::view())), Duration::ZERO);
+        let order = [
+            Cell::Verdict,
+            Cell::Group,
+            Cell::Lag,
+            Cell::Trend,
+            Cell::Members,
+            Cell::Rebalances,
+            Cell::Drains,
+            Cell::State,
+            Cell::Would,
+            Cell::Behind,
+            Cell::Skew,
+            Cell::Kind,
+        ];
+        for width in 20..200 {
+            let shown: Vec<Cell> = columns(&state, width).iter().map(|fitted| fitted.column.id).collect();
+            let there = order.iter().take_while(|cell| shown.contains(cell)).count();
+            assert!(order[there..].iter().all(|cell| !shown.contains(cell)), "{width}: {shown:?}");
+        }
     }
 }

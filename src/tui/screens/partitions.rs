@@ -10,7 +10,7 @@ use crate::tui::figures::rate;
 use crate::tui::look::Look;
 use crate::tui::members;
 use crate::tui::order::PartitionColumn;
-use crate::tui::standing::{lag_role, lag_words};
+use crate::tui::standing::{self, WORD, lag_role, lag_words};
 use crate::tui::state::{Pane, State};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -18,11 +18,13 @@ use crate::tui::widgets::table::{self, Column, Fitted, cell};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Cell {
+    Verdict,
     Partition,
     Commit,
     End,
     Lag,
     State,
+    Behind,
     In,
     Out,
     Now,
@@ -31,6 +33,8 @@ enum Cell {
 
 /// From here on the state has a column of its own; below, it takes the place of the lag that there is not.
 const WITH_STATE: u16 = 100;
+/// From here on there is room for the verdict's word.
+const WITH_WORD: u16 = 120;
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) {
     if area.height == 0 {
@@ -40,7 +44,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupVie
     table::head(canvas, area, &columns);
     let own_column = area.width >= WITH_STATE;
     let focused = state.pane == Pane::Partitions;
-    let fresh = state.is_fresh();
+    let fresh = state.is_fresh_group(group);
     let shared = group.kind == GroupKind::Share;
     for (row, (_, place, selected)) in state.partitions.visible().enumerate() {
         let Some(partition) = group.partitions.get(place) else { continue };
@@ -50,7 +54,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupVie
         }
         let look = canvas.look;
         let moved = group.plan.is_some() && partition.planned != partition.owner;
-        let words = lag_words(&partition.lag, state.view.now);
+        let words = lag_words(partition, state.view.now);
+        let standing = standing::of(&partition.judgement, fresh);
         let style = lag_role(&partition.lag).map_or_else(Style::new, |role| look.style(role));
         let offset = |offset: Option<i64>| {
             cell(offset.map_or_else(|| "-".to_owned(), |offset| offset.to_string()), Style::new())
@@ -60,16 +65,18 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupVie
                 .map_or_else(|| "-".to_owned(), |label| look.name(&label, usize::from(width)))
         };
         table::row(canvas, (area.x, y), &columns, |id, width| match id {
+            Cell::Verdict => cell(standing.words(width), look.style(standing.role())),
             Cell::Partition => cell(name(look, partition, usize::from(width)), Style::new()),
             Cell::Commit if shared => offset(partition.share.and_then(|share| share.start)),
             Cell::Commit => offset(partition.commit),
             Cell::End => offset(partition.end),
-            Cell::Lag => match partition.lag.records() {
-                Some(lag) if own_column || lag_role(&partition.lag).is_none() => cell(lag.to_string(), Style::new()),
+            Cell::Lag => match standing::lag(partition, look) {
+                Some(lag) if own_column || lag_role(&partition.lag).is_none() => cell(lag, Style::new()),
                 None if own_column => cell("-", Style::new()),
                 _ => cell(words.clone(), style),
             },
             Cell::State => cell(words.clone(), style),
+            Cell::Behind => cell(standing::behind(partition.time_lag, partition.lag.records().is_some()), Style::new()),
             Cell::In => cell(rate(partition.rates.written), Style::new()),
             Cell::Out => cell(rate(partition.rates.consumed), Style::new()),
             Cell::Now if shared => cell(holders(group, place, look, usize::from(width)), Style::new()),
@@ -125,13 +132,13 @@ fn columns(state: &State, group: &GroupView, width: u16) -> Vec<Fitted<Cell>> {
     let done = |partition: &PartitionView| partition.share.and_then(|share| share.start);
     let commit = longest(&|partition| digits(if shared { done(partition) } else { partition.commit }), 6, 20);
     let end = longest(&|partition| digits(partition.end), 6, 20);
-    let words = longest(&|partition| lag_words(&partition.lag, state.view.now).len(), 5, 24);
+    let words = longest(&|partition| lag_words(partition, state.view.now).len(), 5, 24);
     let own_column = width >= WITH_STATE;
     let lag = longest(
-        &|partition| match partition.lag.records() {
-            Some(lag) if own_column || lag_role(&partition.lag).is_none() => lag.to_string().len(),
+        &|partition| match standing::lag(partition, &state.look) {
+            Some(lag) if own_column || lag_role(&partition.lag).is_none() => text::width(&lag),
             _ if own_column => 1,
-            _ => lag_words(&partition.lag, state.view.now).len(),
+            _ => lag_words(partition, state.view.now).len(),
         },
         if shared { 8 } else { 6 },
         24,
@@ -143,30 +150,34 @@ fn columns(state: &State, group: &GroupView, width: u16) -> Vec<Fitted<Cell>> {
     let then = longest(&|partition| owner(partition.planned) + 2, 4, 46);
     let column = |id, title, min, want| Column { id, title, min, want, right: false, sorted: None };
     let mark = |column| sort.mark(column);
-    let mut ranked = vec![
-        Column {
+    let verdict = if width >= WITH_WORD { 2 + WORD } else { 1 };
+    let verdict_title = if verdict > 1 { "VERDICT" } else { "" };
+    let lag_title = if shared { "BACKLOG" } else { "LAG" };
+    let ranked = [
+        Some(Column {
+            sorted: mark(PartitionColumn::Verdict),
+            ..column(Cell::Verdict, verdict_title, verdict, verdict)
+        }),
+        Some(Column {
             sorted: mark(PartitionColumn::Partition),
             ..column(Cell::Partition, "PARTITION", names.min(16), names)
-        },
-        Column {
+        }),
+        Some(Column { right: true, sorted: mark(PartitionColumn::Lag), ..column(Cell::Lag, lag_title, lag, lag) }),
+        own_column
+            .then(|| Column { sorted: mark(PartitionColumn::State), ..column(Cell::State, "STATE", words, words) }),
+        Some(Column { right: true, ..column(Cell::Commit, if shared { "START" } else { "COMMIT" }, commit, commit) }),
+        Some(Column { right: true, ..column(Cell::End, "END", end, end) }),
+        Some(Column { sorted: mark(PartitionColumn::Owner), ..column(Cell::Now, "NOW", now.min(10), now) }),
+        group.plan.is_some().then(|| column(Cell::Then, "THEN", then.min(10), then)),
+        (!shared).then(|| Column {
             right: true,
-            sorted: mark(PartitionColumn::Lag),
-            ..column(Cell::Lag, if shared { "BACKLOG" } else { "LAG" }, lag, lag)
-        },
-        Column { right: true, ..column(Cell::Commit, if shared { "START" } else { "COMMIT" }, commit, commit) },
-        Column { right: true, ..column(Cell::End, "END", end, end) },
-        Column { sorted: mark(PartitionColumn::Owner), ..column(Cell::Now, "NOW", now.min(10), now) },
+            sorted: mark(PartitionColumn::Behind),
+            ..column(Cell::Behind, "BEHIND", 8, 8)
+        }),
+        (!shared).then(|| Column { right: true, ..column(Cell::In, "IN/s", 5, 5) }),
+        (!shared).then(|| Column { right: true, ..column(Cell::Out, "OUT/s", 5, 5) }),
     ];
-    if group.plan.is_some() {
-        ranked.push(column(Cell::Then, "THEN", then.min(10), then));
-    }
-    if group.kind != GroupKind::Share {
-        ranked.push(Column { right: true, ..column(Cell::In, "IN/s", 5, 5) });
-        ranked.push(Column { right: true, ..column(Cell::Out, "OUT/s", 5, 5) });
-    }
-    if own_column {
-        ranked.insert(2, Column { sorted: mark(PartitionColumn::State), ..column(Cell::State, "STATE", words, words) });
-    }
+    let ranked: Vec<Column<Cell>> = ranked.into_iter().flatten().collect();
     let mut columns = table::fit(&ranked, width);
     columns.sort_by_key(|fitted| fitted.column.id);
     columns

@@ -128,10 +128,9 @@ fn title(canvas: &mut Canvas<'_>, area: Rect, state: &State, group: &GroupView) 
     let look = canvas.look;
     let known = &group.rebalances;
     let now = state.wall();
-    let standing = standing::of(group, state.is_fresh());
+    let standing = standing::of(&group.judgement, state.is_fresh_group(group));
     let bold = Style::new().add_modifier(Modifier::BOLD);
-    let verdict = format!("{} {}", standing.severity.glyph(), standing.word);
-    let x = canvas.put(area.x, area.y, area.width, &verdict, look.style(standing.severity.role())) + 2;
+    let x = canvas.put(area.x, area.y, area.width, &standing.words(area.width), look.style(standing.role())) + 2;
     let room = area.right().saturating_sub(x);
     let x = canvas.put(x, area.y, room, &look.name(&group.id, usize::from(room.min(60))), bold) + 2;
     let counts = words::counts(known, now, look).into_iter().map(|count| {

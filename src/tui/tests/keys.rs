@@ -76,15 +76,21 @@ fn members_and_partitions_have_filters_of_their_own() {
 fn sorting_goes_through_the_columns_and_back() {
     let mut bench = Bench::new((120, 30));
     let first = |bench: &Bench| bench.state.groups.visible().next().map(|(id, _, _)| id.to_string()).unwrap();
-    assert_eq!(first(&bench), "billing", "most lag first");
-    assert!(bench.text().contains("LAG▼"));
+    assert_eq!(first(&bench), "billing", "the worst first");
+    assert!(bench.text().contains("VERDICT▼"));
+    bench.press("s");
+    assert!(bench.text().contains("LAG▼") && first(&bench) == "billing", "most lag first");
+    bench.press("s");
+    assert!(bench.text().contains("BEHIND▼"));
     bench.press("s");
     assert!(bench.text().contains("GROUP▲") && first(&bench).starts_with("aaa"));
     bench.press("S");
     assert!(bench.text().contains("GROUP▼") && first(&bench) == "secret-sauce");
     bench.press("ssssss");
-    assert!(bench.text().contains("LAG▼"));
+    assert!(bench.text().contains("VERDICT▼"));
     bench.press("S");
+    assert_eq!(first(&bench), "audit", "the best first");
+    bench.press("sS");
     let order: Vec<_> = bench.state.groups.visible().map(|(id, _, _)| id.to_string()).collect();
     assert_eq!(order[0], "audit", "least lag first");
     assert!(order[8..].contains(&"mirror".to_owned()), "what is not known stays last: {order:?}");

@@ -3,6 +3,7 @@
 mod keys;
 mod metadata;
 mod past;
+mod verdicts;
 
 use std::time::Duration;
 
@@ -220,7 +221,7 @@ fn a_lost_source_dims_the_rows_and_takes_verdicts_back() {
     insta::assert_snapshot!("stale", bench.text());
     let (x, y) = bench.find("billing");
     assert!(bench.buffer()[(x, y + 1)].modifier.contains(Modifier::DIM));
-    assert!(bench.text().contains("? stale"));
+    assert!(bench.text().contains("? UNKNOWN") && !bench.text().contains("x "));
 }
 
 #[test]
@@ -235,11 +236,11 @@ fn severity_is_colour_and_glyph_and_word() {
     let bench = Bench::new((120, 30));
     let buffer = bench.buffer();
     for (group, glyph, word, role) in [
-        ("clicks", "x", "lost", Role::Critical),
-        ("billing", "!", "rising", Role::Warn),
-        ("reports", "~", "stopped", Role::Accent),
-        ("audit", ".", "fine", Role::Ok),
-        ("mirror", "?", "not known", Role::Unknown),
+        ("clicks", "x", "LAGGING", Role::Critical),
+        ("orders-enrich", "!", "REBALANCING", Role::Warn),
+        ("reports", "~", "STOPPED", Role::Accent),
+        ("audit", ".", "OK", Role::Ok),
+        ("mirror", "?", "UNKNOWN", Role::Unknown),
     ] {
         let (_, y) = bench.find(group);
         let line = &bench.lines()[usize::from(y)];

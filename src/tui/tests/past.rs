@@ -147,7 +147,7 @@ fn the_feed_leads_to_the_group_and_to_its_rebalances() {
 fn a_storm_is_a_warning() {
     let bench = bench((120, 30));
     let (_, y) = bench.find("billing");
-    assert!(bench.lines()[usize::from(y)].starts_with("! storm"));
+    assert!(bench.lines()[usize::from(y)].starts_with("! REBALANCING"));
     assert!(bench.text().contains("7 STORM") && bench.text().contains("rebalances this hour, the last"));
 }
 
