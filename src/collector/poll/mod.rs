@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 
 use super::causes::{self, Cause, Problems};
 use super::{Clock, Selection};
-use crate::frame::Settings;
+use crate::frame::{Note, Settings};
 use crate::kafka::{Admin, Client, ClientErrors, Log, Metadata, is_login};
 use crate::model::{Cluster, Event, GroupKind, GroupState, Name, Progress, Snapshot, Topic};
 
@@ -91,6 +91,8 @@ pub struct Poller {
     /// Classic groups that were rebalancing when last asked, and how.
     rebalancing: BTreeMap<Name, GroupState>,
     tail: Tail,
+    /// What is to be told of partitions of the log that went back.
+    cuts: Vec<Note>,
 }
 
 /// What is kept about a selected group besides its facts.
@@ -135,6 +137,7 @@ impl Poller {
             default_assignor: None,
             rebalancing: BTreeMap::new(),
             tail: Tail::new(settings, client),
+            cuts: Vec::new(),
         }
     }
 
@@ -204,6 +207,11 @@ impl Poller {
     pub fn log_news(&mut self) -> Snapshot {
         self.tell_log(false);
         self.take_news()
+    }
+
+    /// Notes of partitions of the log that went back since the last call: before the events that follow.
+    pub fn take_cuts(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.cuts)
     }
 
     /// Events since the last call, of selected groups, in the order of each log partition.
