@@ -305,7 +305,7 @@ fn a_log_that_goes_back_is_read_anew_and_counts_are_lower_bounds() {
     }
     agree("at first", live.frames());
     let before = wait_until("three rebalances", DEADLINE, || match past(live.frames()) {
-        past if past.total == 3 => Ok(past),
+        past if past.total >= 3 => Ok(past),
         other => Err(format!("{other:?}")),
     });
     assert_eq!((before.lower_bound, before.total_lower_bound, before.missing), (false, false, None));
