@@ -27,8 +27,10 @@ type Place = (Wall, Option<(i32, i64)>, u8, Name, Option<Name>);
 pub struct History {
     /// The newest offset of each partition of the coordinator log.
     positions: BTreeMap<i32, i64>,
-    /// The latest time of an event of each.
-    latest: BTreeMap<i32, Wall>,
+    /// The latest event of each: its time, then its offset.
+    latest: BTreeMap<i32, (Wall, i64)>,
+    /// Of partitions that were found to have gone back: up to where others had been told before.
+    anew: BTreeMap<i32, i64>,
     groups: BTreeMap<Name, GroupHistory>,
     feed: BTreeMap<Place, Arc<Happening>>,
     /// Groups that something happened to since they were last asked about.
@@ -111,12 +113,13 @@ impl History {
             return;
         }
         let (partition, offset) = event.log;
-        if self.positions.get(&partition).is_some_and(|newest| offset <= *newest) {
-            self.cut(partition, offset);
+        if let Some(newest) = self.positions.insert(partition, offset).filter(|newest| offset <= *newest) {
+            let anew = self.anew.entry(partition).or_insert(newest);
+            *anew = newest.max(*anew);
+            self.miss(partition);
         }
-        self.positions.insert(partition, offset);
-        let latest = self.latest.entry(partition).or_insert(event.wall);
-        *latest = event.wall.max(*latest);
+        let latest = self.latest.entry(partition).or_insert((event.wall, offset));
+        *latest = (event.wall, offset).max(*latest);
         let group = self.groups.entry(event.group.clone()).or_default();
         if !group.polled.list.is_empty() {
             // From here on the log tells.
@@ -138,15 +141,27 @@ impl History {
     /// that partition, is another one: the log went back.
     pub fn is_news(&self, event: &Event) -> bool {
         let (partition, offset) = event.log;
-        self.positions.get(&partition).is_none_or(|newest| offset > *newest)
-            || self.latest.get(&partition).is_some_and(|latest| event.wall > *latest)
+        let Some((newest, (wall, at))) = self.positions.get(&partition).zip(self.latest.get(&partition)) else {
+            return true;
+        };
+        if offset > *newest && self.anew.get(&partition).is_none_or(|anew| offset > *anew) {
+            return true;
+        }
+        // Records of one batch have one time.
+        event.wall > *wall || (event.wall == *wall && offset > *newest && offset > *at)
     }
 
     /// A partition of the log went back to `offset`: what was told from there on is gone, others take the places.
     pub fn cut(&mut self, partition: i32, offset: i64) {
         let Some(newest) = self.positions.get_mut(&partition) else { return };
         *newest = (*newest).min(offset - 1);
-        let until = self.latest.get(&partition).copied().unwrap_or_default();
+        self.anew.remove(&partition);
+        self.miss(partition);
+    }
+
+    /// Events of a partition are missing up to now.
+    fn miss(&mut self, partition: i32) {
+        let until = self.latest.get(&partition).map(|(wall, _)| *wall).unwrap_or_default();
         for (name, group) in self.groups.iter_mut().filter(|(_, group)| group.partition == Some(partition)) {
             group.miss(Missing::Cut, until);
             self.changed.insert(name.clone());

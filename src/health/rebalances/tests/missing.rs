@@ -80,6 +80,21 @@ fn what_is_later_than_all_and_stands_before_is_another_record() {
     assert_eq!((bounds(&log, 3000), log.list().len()), ((true, true, Some(Missing::Cut)), 2));
 }
 
+/// A bounded history may begin with a record as an event that was none for the collector before; where a coordinator's
+/// clock was ahead it is later than all, and still nothing is counted twice.
+#[test]
+fn what_was_told_is_not_told_again_after_a_stranger() {
+    let mut log = two();
+    log.offset = 1;
+    log.at(9000, [joins("a")]);
+    assert_eq!(bounds(&log, 9000), (true, true, Some(Missing::Cut)));
+    log.at(1000, [epoch(1), assigned(1), at_epoch("a", 1, &[0])]);
+    assert_eq!(log.list().len(), 1);
+    log.offset = 8;
+    log.at(3000, [joins("c"), epoch(2), assigned(2), at_epoch("a", 2, &[0]), at_epoch("c", 2, &[1])]);
+    assert_eq!(log.list().len(), 2);
+}
+
 #[test]
 fn the_reason_is_in_words() {
     assert_eq!(Missing::Dropped.to_string(), "events were dropped, since nobody read the stream");
