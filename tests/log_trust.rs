@@ -1,8 +1,9 @@
 //! When the coordinator log can be trusted: an open transaction, a missing right, brokers that go, a collector that dies.
-#![allow(clippy::expect_used)]
+#![allow(clippy::expect_used, clippy::panic)]
 
 mod support;
 
+use lagtop::health::rebalances::Missing;
 use lagtop::kafka::records::partition_of;
 use lagtop::model::{Evidence, GroupKind, LogGap, What};
 use rustix::process::Signal;
@@ -275,6 +276,64 @@ fn brokers_that_go_and_come_lose_and_double_no_event() {
         None | Some([]) => Ok(()),
         Some(problems) => Err(format!("{problems:?}")),
     });
+}
+
+/// As after an unclean leader election: the newest records are gone, and others take their places.
+#[test]
+fn a_log_that_goes_back_is_read_anew_and_counts_are_lower_bounds() {
+    let kafka = Cluster::start(&ClusterSpec::one().offsets_partitions(PARTITIONS as u32));
+    kafka.create_topic("t", 4);
+    let id = "g";
+    let spec = GroupSpec::consumer(id).topics(&["t"]);
+    let live = Frames::live(&kafka, "*");
+    let past = |frames: &Frames| {
+        let view = frames.view();
+        view.group(&id.into()).map(|group| group.rebalances.clone()).unwrap_or_default()
+    };
+    let agree = |what: &str, frames: &Frames| {
+        wait_until(&format!("the group to be told as it is, {what}"), DEADLINE, || {
+            let ours = frames.told().by_log(id)?.clone();
+            kafka.agrees(id, &ours)
+        })
+    };
+    let process = kafka.process();
+    let mut members = process.start_group(&spec, 1);
+    let partition = partition_of(id, PARTITIONS).expect("a partition");
+    let segments = kafka.segments(1, "__consumer_offsets", partition);
+    let [segment] = &segments[..] else { panic!("{segments:?}") };
+    let kept = std::fs::metadata(segment).expect("the log").len();
+    for number in [1, 2] {
+        members.push(process.join(&spec, number));
+        kafka.wait_stable(&spec, number + 1);
+    }
+    agree("at first", live.frames());
+    let before = wait_until("three rebalances", DEADLINE, || match past(live.frames()) {
+        past if past.total >= 3 => Ok(past),
+        other => Err(format!("{other:?}")),
+    });
+    assert_eq!((before.lower_bound, before.total_lower_bound, before.missing), (false, false, None));
+    kafka.kill_broker(1);
+    process.kill();
+    drop(members);
+    let file = std::fs::File::options().write(true).open(segment).expect("the log");
+    file.set_len(kept).expect("a shorter log");
+    kafka.start_broker(1, &[]);
+    // Of the members the broker knows the first alone, and waits for it in vain.
+    kafka.wait_stable(&spec, 0);
+    agree("with the broker back", live.frames());
+    let after = past(live.frames());
+    assert_eq!((after.lower_bound, after.total_lower_bound, after.missing), (true, true, Some(Missing::Cut)));
+    assert!(after.total >= before.total, "what was counted happened: {after:?}");
+    let _again = kafka.start_group(&spec, 2);
+    agree("with new members", live.frames());
+    wait_until("that to be counted", DEADLINE, || match past(live.frames()) {
+        past if past.total > after.total => Ok(()),
+        other => Err(format!("{other:?}")),
+    });
+    // Whoever comes later reads what is there, and misses nothing of it.
+    let later = Frames::collect(&kafka.bootstrap(), &["--coordinator-log", "require"]);
+    agree("later", &later);
+    assert_eq!((past(&later).lower_bound, past(&later).missing), (false, None));
 }
 
 #[test]

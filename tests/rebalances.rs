@@ -84,7 +84,9 @@ fn classic_cooperative() {
 
 /// KIP-848, share and streams groups: the same three, each exactly timed.
 fn modern(spec: &GroupSpec, id: &str) -> Vec<Value> {
-    let list = three_steps(spec, id);
+    let mut list = three_steps(spec, id);
+    // The coordinator may hear of the new topic only after the first member has joined.
+    list.retain(|rebalance| causes(rebalance) != ["metadata"]);
     for rebalance in &list {
         assert_eq!((&rebalance["took"], &rebalance["partial"]), (&json!("exact"), &json!(false)), "{rebalance:#}");
     }

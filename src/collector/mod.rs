@@ -53,7 +53,7 @@ pub async fn run(
     let client = match Client::connect(&settings.properties) {
         Ok(client) => client,
         Err(error) => {
-            let note = Note { level: Level::Fatal, text: Name::new(error.to_string()) };
+            let note = Note::new(Level::Fatal, error.to_string());
             output.send(Frame::Note(Stamped { at: clock.now(), body: note }));
             output.finish();
             return Err(error.into());
@@ -86,7 +86,7 @@ pub async fn run(
             let at = clock.now();
             // Before the facts: whoever waits for all of them must not think that these are they.
             if let Some(cause) = poller.required_log_refused() {
-                output.send(Frame::Note(Stamped { at, body: Note { level: Level::Fatal, text: cause.clone() } }));
+                output.send(Frame::Note(Stamped { at, body: Note::new(Level::Fatal, cause.clone()) }));
                 output.finish();
                 anyhow::bail!("{cause}");
             }
@@ -132,6 +132,9 @@ pub async fn run(
 }
 
 fn send_events(poller: &mut poll::Poller, output: &output::Output, clock: Clock) {
+    for note in poller.take_cuts() {
+        output.send(Frame::Note(Stamped { at: clock.now(), body: note }));
+    }
     for event in poller.take_events() {
         output.send(Frame::Event(Stamped { at: clock.now(), body: event }));
     }

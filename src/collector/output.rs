@@ -1,17 +1,17 @@
 //! The writer: a thread that writes frames, so that a slow reader never holds up the polling. While a frame is being
 //! written, newer snapshots are merged into one; a reader that is late sees the newest facts, not a queue of old ones.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use tokio::sync::Notify;
 
-use crate::frame::{self, Frame, Level, Note, Stamped};
-use crate::model::{At, Name};
+use crate::frame::{self, Frame, Gap, Level, Note, Stamped};
+use crate::model::{At, Event, Name, Wall};
 
-/// Frames that wait for a slow reader; events beyond are dropped, and the gap is told.
+/// Frames that wait for a slow reader; events beyond are dropped, and the gap is told in its place.
 const LONGEST_QUEUE: usize = 100_000;
 
 /// Handle of the writer thread.
@@ -33,11 +33,36 @@ struct Queue {
     /// Time of the newest snapshot.
     newest: At,
     /// Events that found no place: told as a gap.
-    dropped: u64,
+    dropped: Dropped,
     /// No more frames will come.
     finished: bool,
     /// The reader is gone.
     broken: bool,
+}
+
+#[derive(Default)]
+struct Dropped {
+    events: u64,
+    groups: BTreeSet<Name>,
+    newest: Wall,
+}
+
+impl Dropped {
+    fn push(&mut self, event: Event) {
+        tracing::debug!("an event of {} is dropped: nobody reads", event.group);
+        self.events += 1;
+        self.newest = self.newest.max(event.wall);
+        self.groups.insert(event.group);
+    }
+
+    /// The gap as a frame, once.
+    fn told(&mut self, at: At) -> Option<Frame> {
+        let Self { events, groups, newest } = std::mem::take(self);
+        let text = format!("{events} events were dropped, since nobody read the stream");
+        let gap = Gap::Dropped { groups: groups.into_iter().collect(), newest };
+        let body = Note { gap: Some(gap), ..Note::new(Level::Warning, text) };
+        (events > 0).then_some(Frame::Note(Stamped { at, body }))
+    }
 }
 
 impl Output {
@@ -82,11 +107,13 @@ impl Output {
                 waiting.body.gone_groups.clear();
             }
             (Some(Frame::Partial(waiting)), Frame::Partial(newer)) => merge(waiting, newer),
-            (_, Frame::Event(event)) if full => {
-                queue.dropped += 1;
-                tracing::debug!("an event of {} is dropped: nobody reads", event.body.group);
+            (_, Frame::Event(event)) if full => queue.dropped.push(event.body),
+            (_, frame) => {
+                // What was dropped lies before what finds a place again.
+                let at = queue.newest;
+                let gap = if matches!(frame, Frame::Event(_)) { queue.dropped.told(at) } else { None };
+                queue.waiting.extend(gap.into_iter().chain([frame]));
             }
-            (_, frame) => queue.waiting.push_back(frame),
         }
         self.shared.wake.notify_one();
     }
@@ -123,11 +150,9 @@ impl Shared {
             if let Some(frame) = queue.waiting.pop_front() {
                 return Some(frame);
             }
-            if queue.dropped > 0 {
-                let text =
-                    format!("{} events were dropped, since nobody read the stream", std::mem::take(&mut queue.dropped));
-                let body = Note { level: Level::Warning, text: Name::from(text) };
-                return Some(Frame::Note(Stamped { at: queue.newest, body }));
+            let at = queue.newest;
+            if let Some(gap) = queue.dropped.told(at) {
+                return Some(gap);
             }
             if queue.finished || queue.broken {
                 return None;
@@ -194,6 +219,46 @@ mod tests {
             known.apply(stamped.body);
         }
         assert_eq!((last, known.groups.len()), (At(3), 3));
+    }
+
+    #[test]
+    fn what_is_dropped_is_told_in_its_place() {
+        let (permit, permits) = mpsc::channel();
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let mut output = Output::start(Slow { permits, written: Arc::clone(&written) }).unwrap();
+        let event = |offset: i64, group: &str| {
+            let what = crate::model::What::GroupGone;
+            let body = Event { group: Name::new(group), wall: Wall(offset), log: (0, offset), what };
+            Frame::Event(Stamped { at: At(1), body })
+        };
+        output.send(Frame::Hello(Hello { format: frame::FORMAT, ..Hello::default() }));
+        // The writer holds at most one of them.
+        let kept = LONGEST_QUEUE as i64 + 1;
+        (0..kept + 5).for_each(|offset| output.send(event(offset, if offset < kept { "kept" } else { "dropped" })));
+        let room = || output.shared.lock().waiting.len() < LONGEST_QUEUE;
+        while !room() {
+            permit.send(()).unwrap();
+            std::thread::yield_now();
+        }
+        output.send(event(kept + 9, "kept"));
+        (0..2 * kept).for_each(|_| permit.send(()).unwrap());
+        output.finish();
+        let mut decoder = Decoder::default();
+        decoder.push(&written.lock().unwrap());
+        let (mut dropped, mut last) = (0, -1);
+        while let Some(frame) = decoder.next_frame().unwrap() {
+            match frame {
+                Frame::Event(event) => last = event.body.log.1,
+                Frame::Note(note) => {
+                    let Some(Gap::Dropped { groups, newest }) = note.body.gap else { panic!("{note:?}") };
+                    dropped += 1;
+                    assert!(last < kept && groups.contains(&"dropped".into()), "{last} {groups:?}");
+                    assert_eq!(newest, Wall(kept + 4));
+                }
+                _ => {}
+            }
+        }
+        assert_eq!((dropped, last), (1, kept + 9));
     }
 
     #[tokio::test]

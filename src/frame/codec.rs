@@ -141,8 +141,8 @@ impl Decoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::Level;
-    use crate::model::{At, Group, Name};
+    use crate::frame::{Gap, Level};
+    use crate::model::{At, Group, Name, Wall};
     use proptest::prelude::*;
 
     fn hello() -> Frame {
@@ -152,11 +152,13 @@ mod tests {
     fn frames() -> Vec<Frame> {
         let mut snapshot = Snapshot::default();
         snapshot.groups.insert(Name::new("g\x1b"), Group::default());
+        let gap = Some(Gap::Dropped { groups: vec![Name::new("g")], newest: Wall(8) });
+        let note = Note { gap, ..Note::new(Level::Warning, "n") };
         vec![
             hello(),
             Frame::Full(Stamped { at: At(5), body: snapshot.clone() }),
             Frame::Partial(Stamped { at: At(7), body: snapshot }),
-            Frame::Note(Stamped { at: At(9), body: Note { level: Level::Warning, text: Name::new("n") } }),
+            Frame::Note(Stamped { at: At(9), body: note }),
         ]
     }
 

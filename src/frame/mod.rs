@@ -59,6 +59,26 @@ pub struct Stamped<T> {
 pub struct Note {
     pub level: Level,
     pub text: Name,
+    /// What it means for the past that events tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Gap>,
+}
+
+impl Note {
+    pub fn new(level: Level, text: impl Into<Name>) -> Self {
+        Self { level, text: text.into(), gap: None }
+    }
+}
+
+/// Why events do not tell all that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gap {
+    /// Nobody read the stream: events of these groups found no place, the newest of them of that time.
+    Dropped { groups: Vec<Name>, newest: Wall },
+    /// A partition of the coordinator log went back to this offset (an unclean leader election): records from there on
+    /// are gone, and others take their places.
+    Cut { partition: i32, offset: i64 },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

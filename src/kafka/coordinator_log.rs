@@ -71,8 +71,9 @@ pub enum Message {
     Records(Vec<Record>),
     /// This partition was read to the end of what is committed; `next`: the next offset to read, if anything was read.
     CaughtUp { partition: i32, next: Option<i64> },
-    /// By partition: the next offset to read, and the high watermark as last heard.
-    Positions(BTreeMap<i32, (i64, i64)>),
+    /// By partition: the next offset to read (`None`: nothing was read yet, or since its log went back), and the high
+    /// watermark as last heard.
+    Positions(BTreeMap<i32, (Option<i64>, i64)>),
     /// The topic cannot be read: a right is missing. The reader has ended.
     Failed(CallError),
 }
@@ -242,13 +243,14 @@ impl Reader {
         }
     }
 
-    /// Position and cached high watermark of each partition of which both are known.
-    fn positions(&self) -> BTreeMap<i32, (i64, i64)> {
+    /// Position, if there is one, and cached high watermark of each partition of which that is known.
+    fn positions(&self) -> BTreeMap<i32, (Option<i64>, i64)> {
         let Ok(positions) = self.consumer.position() else { return BTreeMap::new() };
         let topic = CString::new(self.log.topic()).unwrap_or_default();
         let known = |partition: i32| {
-            let Offset::Offset(next) = positions.find_partition(self.log.topic(), partition)?.offset() else {
-                return None;
+            let next = match positions.find_partition(self.log.topic(), partition)?.offset() {
+                Offset::Offset(next) => Some(next),
+                _ => None,
             };
             let (mut low, mut high) = (-1, -1);
             // SAFETY: the handle is alive, the string is valid for the call, and both results are plain integers.

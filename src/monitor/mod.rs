@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::assign::Assignor;
-use crate::frame::{Frame, Level, Stamped};
+use crate::frame::{Frame, Gap, Level, Stamped};
 use crate::health::rebalances::{History, Reach, Seen, Storm};
 use crate::health::{Rules, Samples};
 use crate::model::{At, Name, Snapshot};
@@ -156,17 +156,23 @@ impl Monitor {
             // Shown with the next snapshot: while a history is read there are thousands a second.
             Frame::Event(Stamped { at, body }) => {
                 let wall = self.view.wall(at);
-                let (partition, offset) = body.log;
-                if self.history.positions().get(&partition).is_none_or(|newest| *newest < offset) {
+                if self.history.is_news(&body) {
                     self.watch.event(&body, at, wall);
                 }
                 self.history.event(&body, Seen { at, wall });
             }
-            Frame::Note(Stamped { body, .. }) => match body.level {
-                Level::Fatal => self.view.feed = Feed::Failed { cause: body.text },
-                Level::Warning => tracing::warn!("{}", body.text),
-                Level::Info => tracing::info!("{}", body.text),
-            },
+            Frame::Note(Stamped { body, .. }) => {
+                match body.gap {
+                    Some(Gap::Dropped { groups, newest }) => self.history.dropped(&groups, newest),
+                    Some(Gap::Cut { partition, offset }) => self.history.cut(partition, offset),
+                    None => {}
+                }
+                match body.level {
+                    Level::Fatal => self.view.feed = Feed::Failed { cause: body.text },
+                    Level::Warning => tracing::warn!("{}", body.text),
+                    Level::Info => tracing::info!("{}", body.text),
+                }
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 use super::*;
-use crate::frame::Hello;
+use crate::frame::{Gap, Hello, Note};
+use crate::health::rebalances::Missing;
 use crate::model::{
     Description, Event, EventMember, Evidence, Generation, Group, GroupKind, GroupState, Listing, LogProgress, Member,
     Progress, Wall, What,
@@ -55,7 +56,7 @@ fn events_reach_the_view_with_the_next_snapshot() {
 
     // A new collector tells the history again; nothing is counted twice, and what is new is not lost.
     monitor.fold(hello());
-    for frame in [generation(5000, 1, 0, &[]), generation(5000, 2, 1, &["a"]), generation(5100, 3, 2, &["a", "b"])] {
+    for frame in [generation(100, 1, 0, &[]), generation(200, 2, 1, &["a"]), generation(5100, 3, 2, &["a", "b"])] {
         monitor.fold(frame);
     }
     monitor.fold(Frame::Full(snapshot(5200, Evidence::Log, GroupState::Stable, &["a", "b"])));
@@ -210,4 +211,27 @@ fn another_assignor_may_stand_beside() {
     let view = monitor.view();
     assert_eq!(view.assignor, Assignor::RoundRobin);
     assert_eq!(view.groups[0].plan.as_ref().unwrap().assignor, Assignor::RoundRobin);
+}
+
+#[test]
+fn a_gap_of_the_stream_reaches_the_view() {
+    for (gap, why) in [
+        (Gap::Dropped { groups: vec!["g".into()], newest: Wall(STARTED + 250) }, Missing::Dropped),
+        (Gap::Cut { partition: 3, offset: 2 }, Missing::Cut),
+    ] {
+        let mut monitor = Monitor::default();
+        monitor.fold(hello());
+        monitor.fold(generation(100, 1, 0, &[]));
+        monitor.fold(generation(200, 2, 1, &["a"]));
+        let full = || Frame::Full(snapshot(300, Evidence::Log, GroupState::Stable, &["a"]));
+        monitor.fold(full());
+        assert!(!monitor.view().groups[0].rebalances.lower_bound);
+        let body = Note { gap: Some(gap), ..Note::new(Level::Warning, "something is missing") };
+        monitor.fold(Frame::Note(Stamped { at: At(400), body }));
+        monitor.fold(full());
+        let view = monitor.view();
+        let told = &view.groups[0].rebalances;
+        assert_eq!((told.lower_bound, told.total_lower_bound, told.missing), (true, true, Some(why)));
+        assert_eq!(told.total, 1, "what was counted happened");
+    }
 }

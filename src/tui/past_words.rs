@@ -135,6 +135,9 @@ pub fn per_hour(group: &GroupView, look: &Look) -> String {
 pub fn since(known: &RebalanceView, now: Option<Wall>) -> String {
     let Some(since) = known.since else { return "nothing is known of its past".to_owned() };
     let since = time(since, now);
+    if let Some(missing) = known.missing {
+        return format!("since {since}, coordinator log; lower bounds: {missing}");
+    }
     match known.evidence {
         Evidence::Log => format!("since {since}, coordinator log"),
         Evidence::Admin => format!("since {since}, seen by polling: lower bounds"),

@@ -67,6 +67,10 @@ impl LogState {
                 let mut reached = BTreeMap::new();
                 for record in records {
                     if let Record::Group { at, key, value } = record {
+                        // The log is going to be read anew.
+                        if !reached.contains_key(&at.partition) && self.trust.goes_back(at.partition, at.offset) {
+                            continue;
+                        }
                         reached.insert(at.partition, at.offset + 1);
                         self.apply(at, &key, value, end);
                     }
@@ -293,9 +297,20 @@ impl LogState {
         self.trust.in_doubt()
     }
 
-    /// The answer: last stable offset and high watermark.
-    pub fn set_ends(&mut self, partition: i32, stable: i64, high: i64) {
-        if self.trust.ends(partition, stable, high) {
+    /// The next offset to read of a partition.
+    pub fn next(&self, partition: i32) -> i64 {
+        self.trust.next(partition)
+    }
+
+    /// Partitions that went back since the last call, and where to: what was told from there on is gone, and the log is
+    /// to be read anew.
+    pub fn take_cuts(&mut self) -> BTreeMap<i32, i64> {
+        self.trust.take_cuts()
+    }
+
+    /// The answer: last stable offset and high watermark; `next`: the next offset to read when it was asked.
+    pub fn set_ends(&mut self, partition: i32, next: i64, stable: i64, high: i64) {
+        if self.trust.ends(partition, next, stable, high) {
             self.mark_partitions(vec![partition]);
         }
     }

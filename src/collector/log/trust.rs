@@ -12,6 +12,8 @@ const STANDS: u32 = 2;
 #[derive(Debug, Default)]
 pub struct Trust {
     partitions: BTreeMap<i32, Partition>,
+    /// Partitions that went back, and where to.
+    cuts: BTreeMap<i32, i64>,
     /// The reader has ended.
     stopped: bool,
 }
@@ -38,6 +40,8 @@ struct Partition {
     failed: bool,
     /// It had none: what was written since is not known to be read.
     recheck: bool,
+    /// Records came from before `next`.
+    back: bool,
     leader: Option<i32>,
 }
 
@@ -72,7 +76,7 @@ impl Trust {
             let next = plan.from.get(number).copied().unwrap_or(0);
             (*number, Partition { until: *until, next, ..Partition::default() })
         };
-        Self { partitions: plan.until.iter().map(partition).collect(), stopped: false }
+        Self { partitions: plan.until.iter().map(partition).collect(), ..Self::default() }
     }
 
     /// Changes a partition; returns whether it is to be trusted more or less than before.
@@ -81,6 +85,23 @@ impl Trust {
         let before = state.gap();
         change(state);
         before != state.gap()
+    }
+
+    /// Whether a record comes from before what was read: its partition went back, and how far is asked.
+    pub fn goes_back(&mut self, partition: i32, offset: i64) -> bool {
+        let Some(state) = self.partitions.get_mut(&partition).filter(|state| offset < state.next) else { return false };
+        (state.back, state.recheck) = (true, true);
+        true
+    }
+
+    /// The next offset to read.
+    pub fn next(&self, partition: i32) -> i64 {
+        self.partitions.get(&partition).map_or(0, |state| state.next)
+    }
+
+    /// Partitions that went back since the last call, and where to: what was read from there on is gone.
+    pub fn take_cuts(&mut self) -> BTreeMap<i32, i64> {
+        std::mem::take(&mut self.cuts)
     }
 
     /// Records were read up to here.
@@ -96,9 +117,12 @@ impl Trust {
         })
     }
 
-    /// Position and high watermark, told once a second.
-    pub fn position(&mut self, partition: i32, next: i64, high: i64) -> bool {
+    /// Position (`None`: the client has none) and high watermark, told once a second.
+    pub fn position(&mut self, partition: i32, next: Option<i64>, high: i64) -> bool {
         self.change(partition, |state| {
+            let next = next.unwrap_or(state.next);
+            // Of a partition that went back the client reads on from its new end, without a word.
+            state.recheck |= high < state.next;
             let stands = next <= state.next;
             state.at(next);
             state.high = high;
@@ -123,8 +147,11 @@ impl Trust {
         doubtful.map(|(partition, _)| *partition).collect()
     }
 
-    /// The answer.
-    pub fn ends(&mut self, partition: i32, stable: i64, high: i64) -> bool {
+    /// The answer; `next`: the next offset to read when it was asked.
+    pub fn ends(&mut self, partition: i32, next: i64, stable: i64, high: i64) -> bool {
+        if high < next || self.partitions.get(&partition).is_some_and(|state| state.back) {
+            self.cuts.insert(partition, high.min(next));
+        }
         self.change(partition, |state| {
             state.high = high;
             if std::mem::take(&mut state.recheck) {
@@ -233,10 +260,10 @@ mod tests {
         let mut trust = trust(0, 10);
         assert!(!trust.ended(0, Some(8)), "a transaction may be open");
         assert_eq!((gap(&trust), trust.in_doubt()), (Some(LogGap::CatchingUp), vec![0]));
-        assert!(trust.ends(0, 8, 10));
+        assert!(trust.ends(0, 0, 8, 10));
         assert_eq!((gap(&trust), trust.progress()), (Some(LogGap::Held), (1, vec![0])));
         assert_eq!(trust.in_doubt(), [0], "asked until it ends");
-        assert!(trust.position(0, 11, 11));
+        assert!(trust.position(0, Some(11), 11));
         assert_eq!((gap(&trust), trust.in_doubt()), (None, vec![]));
     }
 
@@ -244,41 +271,41 @@ mod tests {
     fn control_records_at_the_end_are_no_gap() {
         let mut trust = trust(0, 10);
         trust.ended(0, Some(8));
-        assert!(!trust.ends(0, 10, 10), "what the transaction wrote may be on its way");
-        assert!(trust.ends(0, 10, 10));
+        assert!(!trust.ends(0, 0, 10, 10), "what the transaction wrote may be on its way");
+        assert!(trust.ends(0, 0, 10, 10));
         assert_eq!((gap(&trust), trust.in_doubt()), (None, vec![]));
     }
 
     #[test]
     fn standing_still_with_records_ahead_is_asked_about() {
         let mut trust = read();
-        trust.position(0, 10, 12);
+        trust.position(0, Some(10), 12);
         assert!(trust.in_doubt().is_empty(), "they may be on their way");
-        trust.position(0, 10, 12);
+        trust.position(0, Some(10), 12);
         assert_eq!((gap(&trust), trust.in_doubt()), (None, vec![0]));
-        assert!(trust.ends(0, 10, 12));
+        assert!(trust.ends(0, 0, 10, 12));
         assert_eq!(gap(&trust), Some(LogGap::Held));
-        trust.position(0, 10, 14);
+        trust.position(0, Some(10), 14);
         assert_eq!(gap(&trust), Some(LogGap::Held));
         // It ends; what it hid is read before the partition is trusted.
-        trust.ends(0, 15, 15);
+        trust.ends(0, 0, 15, 15);
         assert_eq!(gap(&trust), Some(LogGap::Held));
-        trust.position(0, 12, 15);
-        trust.ends(0, 15, 15);
+        trust.position(0, Some(12), 15);
+        trust.ends(0, 0, 15, 15);
         assert_eq!(gap(&trust), Some(LogGap::Held));
-        assert!(trust.position(0, 15, 15));
+        assert!(trust.position(0, Some(15), 15));
         assert_eq!(gap(&trust), None);
     }
 
     #[test]
     fn transactions_that_follow_each_other_hold_nothing() {
         let mut trust = read();
-        trust.position(0, 10, 12);
-        trust.position(0, 10, 12);
-        trust.ends(0, 10, 12);
-        trust.position(0, 12, 14);
+        trust.position(0, Some(10), 12);
+        trust.position(0, Some(10), 12);
+        trust.ends(0, 0, 10, 12);
+        trust.position(0, Some(12), 14);
         assert_eq!(gap(&trust), Some(LogGap::Held));
-        assert!(trust.position(0, 14, 16));
+        assert!(trust.position(0, Some(14), 16));
         assert_eq!(gap(&trust), None);
     }
 
@@ -290,13 +317,50 @@ mod tests {
         assert_eq!((gap(&trust), trust.leader(0)), (Some(LogGap::Failed), Some(1)));
         assert_eq!(trust.set_leaders([Some(2)]), [0]);
         assert_eq!((gap(&trust), trust.in_doubt()), (Some(LogGap::CatchingUp), vec![0]));
-        trust.ends(0, 13, 13);
+        trust.ends(0, 0, 13, 13);
         assert_eq!(gap(&trust), Some(LogGap::CatchingUp));
         assert!(trust.reached(0, 13));
         assert_eq!(gap(&trust), None);
         assert_eq!(trust.set_leaders([Some(3)]), [0], "moved between two looks");
-        assert!(trust.ends(0, 13, 13));
+        assert!(trust.ends(0, 0, 13, 13));
         assert_eq!(gap(&trust), None);
+    }
+
+    #[test]
+    fn an_end_before_what_was_read_is_a_cut() {
+        let mut trust = read();
+        trust.set_leaders([Some(1)]);
+        trust.set_leaders([Some(2)]);
+        // Records that were read while the answer was on its way are none.
+        trust.reached(0, 13);
+        trust.ends(0, 10, 11, 11);
+        assert!(trust.take_cuts().is_empty());
+        trust.ends(0, 13, 7, 7);
+        assert_eq!(trust.take_cuts(), [(0, 7)].into());
+        assert!(trust.take_cuts().is_empty());
+    }
+
+    #[test]
+    fn an_end_that_the_client_hears_of_is_asked_about() {
+        let mut trust = read();
+        assert!(trust.position(0, None, 6));
+        assert_eq!((gap(&trust), trust.in_doubt()), (Some(LogGap::CatchingUp), vec![0]));
+        trust.ends(0, 10, 12, 12);
+        assert!(trust.take_cuts().is_empty(), "a new leader that lags behind for a moment");
+        trust.position(0, Some(10), 6);
+        trust.ends(0, 10, 6, 6);
+        assert_eq!(trust.take_cuts(), [(0, 6)].into());
+    }
+
+    #[test]
+    fn records_from_before_are_a_cut_and_how_far_is_asked() {
+        let mut trust = read();
+        assert!(!trust.goes_back(0, 10) && !trust.goes_back(1, 0));
+        assert!(trust.goes_back(0, 3));
+        assert_eq!((gap(&trust), trust.in_doubt()), (Some(LogGap::CatchingUp), vec![0]));
+        // More was written since than was lost: where it went back to is not known.
+        trust.ends(0, trust.next(0), 20, 20);
+        assert_eq!(trust.take_cuts(), [(0, 10)].into());
     }
 
     #[test]

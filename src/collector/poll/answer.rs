@@ -48,7 +48,8 @@ pub enum Answer {
     Probe(Box<ProbeAnswer>),
     Rebalancing(Result<GroupList, CallError>),
     /// Last stable offset and high watermark.
-    Held(BTreeMap<i32, (i64, i64)>),
+    /// Partition, the next offset to read when it was asked, last stable offset and high watermark.
+    Held(Vec<(i32, i64, (i64, i64))>),
     Assignor(Name, Result<Box<(Protocol, Description)>, CallError>),
     LogStart(Log, Result<Option<LogStart>, CallError>),
 }
@@ -112,9 +113,10 @@ impl Poller {
             }
             Answer::Held(answer) => {
                 self.in_flight.remove(&Call::Held);
-                for (partition, (stable, high)) in answer {
-                    self.tail.state.set_ends(partition, stable, high);
+                for (partition, next, (stable, high)) in answer {
+                    self.tail.state.set_ends(partition, next, stable, high);
                 }
+                self.read_anew();
             }
             Answer::Assignor(group, answer) => {
                 self.in_flight.remove(&Call::Assignor);

@@ -23,8 +23,8 @@ use tokio::task::JoinSet;
 use super::Selection;
 use super::causes::{self, Cause, Problems};
 use crate::clock::Clock;
-use crate::frame::Settings;
 use crate::frame::order::Isolation;
+use crate::frame::{Note, Settings};
 use crate::kafka::{Admin, Client, ClientErrors, Log, Metadata, Spec, is_login};
 use crate::model::{Cluster, Event, GroupKind, GroupState, Name, Progress, Snapshot, Topic};
 
@@ -98,6 +98,8 @@ pub struct Poller {
     /// Classic groups that were rebalancing when last asked, and how.
     rebalancing: BTreeMap<Name, GroupState>,
     tail: Tail,
+    /// What is to be told of partitions of the log that went back.
+    cuts: Vec<Note>,
 }
 
 /// What is kept about a selected group besides its facts.
@@ -144,6 +146,7 @@ impl Poller {
             default_assignor: None,
             rebalancing: BTreeMap::new(),
             tail: Tail::new(settings, client),
+            cuts: Vec::new(),
         }
     }
 
@@ -219,6 +222,11 @@ impl Poller {
     pub fn log_news(&mut self) -> Snapshot {
         self.tell_log(false);
         self.take_news()
+    }
+
+    /// Notes of partitions of the log that went back since the last call: before the events that follow.
+    pub fn take_cuts(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.cuts)
     }
 
     /// Events since the last call, of selected groups, in the order of each log partition.

@@ -12,6 +12,7 @@ use super::log_start::{LogStart, find_start};
 use crate::collector::causes::{self, Cause};
 use crate::collector::log::{LogState, start};
 use crate::frame::order::{History, LogMode, Settings};
+use crate::frame::{Gap, Level, Note};
 use crate::kafka::{Admin, CallError, Client, Counts, Log, LogReader, Message, Protocol, Spec};
 use crate::model::{Description, Evidence, Group, GroupKind, LogGap, LogProgress, Name, Scope};
 
@@ -148,7 +149,14 @@ impl Poller {
         let doubtful = self.tail.state.in_doubt();
         if !doubtful.is_empty() && self.due(&Call::Held, HELD_EVERY) {
             let admin = Arc::clone(&self.admin);
-            self.ask(Call::Held, async move { Answer::Held(ends(&admin, &doubtful).await) });
+            let next: BTreeMap<i32, i64> =
+                doubtful.iter().map(|partition| (*partition, self.tail.state.next(*partition))).collect();
+            self.ask(Call::Held, async move {
+                let ends = ends(&admin, &doubtful).await.into_iter();
+                Answer::Held(
+                    ends.filter_map(|(partition, ends)| Some((partition, *next.get(&partition)?, ends))).collect(),
+                )
+            });
         }
     }
 
@@ -267,6 +275,25 @@ impl Poller {
                 self.ask_held();
             }
         }
+    }
+
+    /// Where a partition went back, what was made of its records is not true any more: the log is read again.
+    pub(super) fn read_anew(&mut self) {
+        let cuts = self.tail.state.take_cuts();
+        if cuts.is_empty() {
+            return;
+        }
+        for (partition, offset) in cuts {
+            let text = format!(
+                "partition {partition} of {} went back to offset {offset}, as after an unclean leader election: the \
+                 records that were read from there on are gone",
+                Log::Groups.topic()
+            );
+            let gap = Some(Gap::Cut { partition, offset });
+            self.cuts.push(Note { gap, ..Note::new(Level::Warning, text) });
+        }
+        self.log_ended(Log::Groups);
+        self.asked.remove(&Call::LogStart(false));
     }
 
     fn log_ended(&mut self, log: Log) {

@@ -22,9 +22,10 @@ impl GroupHistory {
         });
         let now: BTreeMap<Name, Known> = now.collect();
         let creation = record.generation == 0 && record.members.is_empty();
+        let begins_here = self.complete || (record.generation == 1 && self.missing.is_none());
         match self.generation {
             None if creation => self.happened(event, Happened::Created, out),
-            None if record.generation == 1 || self.complete => self.rebalance(event, record, 0, &now, seen, out),
+            None if begins_here => self.rebalance(event, record, 0, &now, seen, out),
             // Compacted, or the reading starts here.
             None => {}
             Some(last) if record.generation > last => self.rebalance(event, record, last, &now, seen, out),

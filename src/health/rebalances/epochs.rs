@@ -27,7 +27,7 @@ impl GroupHistory {
         let known = self.epoch;
         // The first epoch is 1, of newer brokers (4.4) 2; then nobody was there before.
         let first = epoch <= 1 || (epoch == 2 && self.draft.joined.count == self.members.len());
-        let begins_here = known.is_none() && (first || self.complete);
+        let begins_here = known.is_none() && (first || self.complete) && self.missing.is_none();
         if begins_here {
             (self.complete, self.members_known) = (true, true);
             self.draft.all_told();

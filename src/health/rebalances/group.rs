@@ -2,6 +2,7 @@
 //! `classic.rs`, what an epoch means in `epochs.rs`.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,12 +32,34 @@ pub struct Seen {
     pub wall: Option<Wall>,
 }
 
+/// Why events of a group's past are missing although the log is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// Nobody read the stream for so long that events found no place in it.
+    Dropped,
+    /// Its partition of the log went back: an unclean leader election lost records.
+    Cut,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Dropped => "events were dropped, since nobody read the stream",
+            Self::Cut => "its log went back: an unclean leader election lost records",
+        })
+    }
+}
+
 /// What is known of a group's past.
 #[derive(Debug, Clone, Default)]
 pub struct GroupHistory {
     pub(super) kind: Option<GroupKind>,
     /// What the brokers' configuration says of groups.
     pub(super) defaults: GroupDefaults,
+    /// Partition of the coordinator log.
+    pub(super) partition: Option<i32>,
+    /// Why events of its past are missing, and up to which time.
+    pub(super) missing: Option<(Missing, Wall)>,
     /// Time of the first event.
     pub(super) since: Option<Wall>,
     /// The newest time of an event.
@@ -101,6 +124,7 @@ impl GroupHistory {
         if first_of_batch {
             self.removed.clear();
         }
+        self.partition = Some(event.log.0);
         self.since.get_or_insert(event.wall);
         self.newest = self.newest.max(Some(event.wall));
         match &event.what {
@@ -201,6 +225,16 @@ impl GroupHistory {
         self.protocol = None;
         self.draft = Draft::default();
         self.leaving.clear();
+    }
+
+    /// Events up to that time are missing: what the group is now is not known until it is told anew.
+    pub(super) fn miss(&mut self, why: Missing, until: Wall) {
+        self.reset();
+        self.deleted = None;
+        self.removed.clear();
+        self.expected.clear();
+        (self.complete, self.members_known) = (false, false);
+        self.missing = Some((why, self.missing.map_or(until, |(_, before)| before.max(until))));
     }
 
     fn fold_deleted(&mut self, event: &Event, out: &mut Vec<Happening>) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::cause::between;
 use super::frequency::{Frequency, HOUR, Storm};
-use super::group::{GroupHistory, KEPT, Seen};
+use super::group::{GroupHistory, KEPT, Missing, Seen};
 use super::polled::Poll;
 use super::rebalance::{Happened, Happening, Ongoing, Rebalance};
 use crate::model::{At, Event, Evidence, GroupDefaults, Name, Wall};
@@ -27,6 +27,10 @@ type Place = (Wall, Option<(i32, i64)>, u8, Name, Option<Name>);
 pub struct History {
     /// The newest offset of each partition of the coordinator log.
     positions: BTreeMap<i32, i64>,
+    /// The latest event of each: its time, then its offset.
+    latest: BTreeMap<i32, (Wall, i64)>,
+    /// Of partitions that were found to have gone back: up to where others had been told before.
+    anew: BTreeMap<i32, i64>,
     groups: BTreeMap<Name, GroupHistory>,
     defaults: GroupDefaults,
     feed: BTreeMap<Place, Arc<Happening>>,
@@ -48,8 +52,10 @@ pub struct Summary {
     pub lower_bound: bool,
     /// All since `since`.
     pub total: usize,
-    /// The group's history began before `since`.
+    /// The group's history began before `since`, or events are missing.
     pub total_lower_bound: bool,
+    /// Why events are missing, if they are.
+    pub missing: Option<Missing>,
     /// From when on the history is known: the first event or poll that told of the group, or the beginning of what was
     /// read of the log; `None`: nothing tells of it.
     pub since: Option<Wall>,
@@ -109,12 +115,17 @@ impl History {
 
     /// Takes in an event, unless it was seen before: a new collector tells its part of the log again.
     pub fn event(&mut self, event: &Event, seen: Seen) {
-        let (partition, offset) = event.log;
-        match self.positions.get_mut(&partition) {
-            Some(newest) if offset <= *newest => return,
-            Some(newest) => *newest = offset,
-            None => drop(self.positions.insert(partition, offset)),
+        if !self.is_news(event) {
+            return;
         }
+        let (partition, offset) = event.log;
+        if let Some(newest) = self.positions.insert(partition, offset).filter(|newest| offset <= *newest) {
+            let anew = self.anew.entry(partition).or_insert(newest);
+            *anew = newest.max(*anew);
+            self.miss(partition);
+        }
+        let latest = self.latest.entry(partition).or_insert((event.wall, offset));
+        *latest = (event.wall, offset).max(*latest);
         let group = self.groups.entry(event.group.clone()).or_default();
         if !group.polled.list.is_empty() {
             // From here on the log tells.
@@ -131,6 +142,45 @@ impl History {
         group.fold(event, seen, &mut out);
         self.changed.insert(event.group.clone());
         self.publish(out);
+    }
+
+    /// Whether an event was not seen before. One at a place that was told already, and later than everything told of
+    /// that partition, is another one: the log went back.
+    pub fn is_news(&self, event: &Event) -> bool {
+        let (partition, offset) = event.log;
+        let Some((newest, (wall, at))) = self.positions.get(&partition).zip(self.latest.get(&partition)) else {
+            return true;
+        };
+        if offset > *newest && self.anew.get(&partition).is_none_or(|anew| offset > *anew) {
+            return true;
+        }
+        // Records of one batch have one time.
+        event.wall > *wall || (event.wall == *wall && offset > *newest && offset > *at)
+    }
+
+    /// A partition of the log went back to `offset`: what was told from there on is gone, others take the places.
+    pub fn cut(&mut self, partition: i32, offset: i64) {
+        let Some(newest) = self.positions.get_mut(&partition) else { return };
+        *newest = (*newest).min(offset - 1);
+        self.anew.remove(&partition);
+        self.miss(partition);
+    }
+
+    /// Events of a partition are missing up to now.
+    fn miss(&mut self, partition: i32) {
+        let until = self.latest.get(&partition).map(|(wall, _)| *wall).unwrap_or_default();
+        for (name, group) in self.groups.iter_mut().filter(|(_, group)| group.partition == Some(partition)) {
+            group.miss(Missing::Cut, until);
+            self.changed.insert(name.clone());
+        }
+    }
+
+    /// Events of these groups were dropped on their way, the newest of them of that time.
+    pub fn dropped(&mut self, groups: &[Name], newest: Wall) {
+        for name in groups {
+            self.groups.entry(name.clone()).or_default().miss(Missing::Dropped, newest);
+            self.changed.insert(name.clone());
+        }
     }
 
     /// Takes in what a poll said of a group.
@@ -244,13 +294,16 @@ impl History {
             Frequency::of(list.iter().map(|rebalance| &**rebalance), lasting, now, since.unwrap_or(now), asked.storm);
         let from_the_beginning = by_log && (group.complete || asked.reach == Reach::Whole);
         let reaches_back = from_the_beginning || since.is_some_and(|since| between(since, now) >= HOUR);
+        let missing = group.missing.filter(|_| by_log);
+        let missing_lately = missing.is_some_and(|(_, until)| between(until, now) < HOUR);
         let overflown = list.len() == KEPT && list.front().is_some_and(|oldest| between(oldest.began, now) < HOUR);
         Summary {
             evidence: if by_log { Evidence::Log } else { Evidence::Admin },
             frequency,
-            lower_bound: !by_log || asked.gap || !reaches_back || overflown,
+            lower_bound: !by_log || asked.gap || !reaches_back || overflown || missing_lately,
             total,
-            total_lower_bound: !by_log || !group.complete,
+            total_lower_bound: !by_log || !group.complete || missing.is_some(),
+            missing: missing.map(|(why, _)| why),
             since,
             clock_ahead: ahead.filter(|ahead| *ahead >= SKEW),
             ongoing,

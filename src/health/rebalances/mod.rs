@@ -30,7 +30,7 @@ mod tests;
 
 pub use cause::{Cause, CauseKind, Certainty, Departed, Why};
 pub use frequency::{Frequency, SLOTS, Storm};
-pub use group::Seen;
+pub use group::{Missing, Seen};
 pub use history::{Asked, History, Reach, Summary};
 pub use polled::Poll;
 pub use rebalance::{Gone, Happened, Happening, Members, Move, Moves, Ongoing, Rebalance, Took, Waiting, Who};

@@ -29,6 +29,8 @@ pub struct Rebalances {
     /// All since `since`.
     total: usize,
     total_lower_bound: bool,
+    /// Why events of its past are missing, in words.
+    missing: Option<String>,
     storm: bool,
     missed_per_hour: u32,
     not_stable_share: Option<f64>,
@@ -193,6 +195,7 @@ pub fn rows(view: &RebalanceView) -> Rebalances {
         lower_bound: view.lower_bound,
         total: view.total,
         total_lower_bound: view.total_lower_bound,
+        missing: view.missing.map(|why| why.to_string()),
         storm: frequency.storm,
         missed_per_hour: frequency.missed_per_hour,
         not_stable_share: frequency.not_stable_share,

@@ -68,6 +68,19 @@ fn members_of_the_last_generation_are_called_so() {
 }
 
 #[test]
+fn missing_events_are_said() {
+    let mut view = fixture_past::view();
+    let group = view.groups.iter_mut().find(|group| group.id.raw() == "billing").unwrap();
+    let past = &mut std::sync::Arc::make_mut(group).rebalances;
+    (past.missing, past.lower_bound) = (Some(crate::health::rebalances::Missing::Cut), true);
+    let mut bench = Bench::with(view, (160, 50));
+    bench.open("billing");
+    bench.press("e");
+    let text = bench.text();
+    assert!(text.contains("lower bounds: its log went back") && text.contains("≥7 in 1h"), "{text}");
+}
+
+#[test]
 fn what_only_the_log_tells() {
     for (name, group) in [("consumer", "orders-enrich"), ("streams", "enrich-app"), ("held", "held-up")] {
         let mut bench = bench((100, 44));

@@ -4,6 +4,7 @@ mod causes;
 mod classic;
 mod epochs;
 mod frequency;
+mod missing;
 mod polled;
 mod stream;
 
