@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use lagtop::assign::metrics::{Load, Metrics};
-use lagtop::health::{Direction, LagTotals};
+use lagtop::health::{Direction, Finding, Judgement, LagTotals, Reason, Severity, TimeLag, Verdict};
 use lagtop::model::{At, GroupKind, GroupState, Listing, Name, Progress};
 use lagtop::monitor::view::{Feed, GroupView, MemberView, PlanView, PlannedMember, View};
 use lagtop::tui::{Action, Charset, Depth, Key, Look, State, Theme, draw, update};
@@ -43,8 +43,23 @@ fn group(number: u64) -> GroupView {
         }),
         trend: (0..60).map(|step| lag + step * number % 1000).collect(),
         direction: Direction::Rising,
+        time_lag: TimeLag::MoreThan(Duration::from_secs(number % 7200)),
+        judgement: judgement(number),
         ..GroupView::default()
     }
+}
+
+/// A verdict of many.
+fn judgement(number: u64) -> Judgement {
+    let (verdict, severity) = match number % 5 {
+        0 => (Verdict::Lagging, Severity::Critical),
+        1 => (Verdict::Stopped, Severity::Note),
+        2 => (Verdict::Unknown, Severity::Unknown),
+        _ => (Verdict::Ok, Severity::Ok),
+    };
+    let reason = Reason::NoMembers { lag: number, growing: true };
+    let reasons = vec![Finding { verdict, severity, reason, partition: None, count: 1 }; 4];
+    Judgement { verdict, severity, completeness: 0.5, reasons }
 }
 
 fn view() -> View {

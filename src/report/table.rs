@@ -153,3 +153,43 @@ fn would(group: &GroupView) -> String {
         (None, _) => "-".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::health::{Finding, LagTotals, Severity, TimeLag, Verdict};
+    use crate::model::Name;
+    use crate::monitor::view::PartitionView;
+
+    #[test]
+    fn a_row_says_its_verdict_and_why() {
+        let partition = |partition| PartitionView { topic: Name::new("t"), partition, ..PartitionView::default() };
+        let finding =
+            |verdict, severity, reason, partition, count| Finding { verdict, severity, reason, partition, count };
+        let mut group = GroupView {
+            id: Name::new("g"),
+            partitions: vec![partition(0), partition(1)],
+            totals: LagTotals { lag: 7, known: 2, doubtful: 7, abandoned: 1, ..LagTotals::default() },
+            time_lag: TimeLag::MoreThan(std::time::Duration::from_secs(4)),
+            judgement: Judgement {
+                verdict: Verdict::Stopped,
+                severity: Severity::Critical,
+                completeness: 1.0,
+                reasons: vec![
+                    finding(Verdict::Stopped, Severity::Critical, Reason::Idle { members: 1, of: 2 }, None, 1),
+                    finding(Verdict::Stopped, Severity::Critical, Reason::NoOwner { lag: 7 }, Some(1), 2),
+                ],
+            },
+            ..GroupView::default()
+        };
+        let told = row(&group);
+        assert_eq!(told[..2], ["STOPPED", "g"]);
+        assert_eq!(told[5..8], ["<=7", "> 4.0s", "1 abandoned"]);
+        let why = "no owner although the group is Stable, 7 records wait (t-1 and 1 more)";
+        assert_eq!(told.last().map(String::as_str), Some(why));
+        group.judgement.reasons.truncate(1);
+        group.totals = LagTotals::default();
+        let told = row(&group);
+        assert_eq!((told[6].as_str(), told.last().map(String::as_str)), ("-", Some("-")));
+    }
+}

@@ -72,6 +72,11 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
         Entry::title("Group"),
         Entry::new("id", group.id.to_string()),
         Entry::new("in a sentence", sentence::of(group, state.is_fresh_group(group), state.wall(), look)),
+    ];
+    entries.extend(detail_verdict::of_judgement(group, &group.judgement, state.is_fresh_group(group), look));
+    entries.push(detail_verdict::of_thresholds(group));
+    entries.extend([
+        Entry::title("Facts"),
         Entry::new("type", group.kind.to_string()),
         Entry::new("state", group.state.to_string()),
         Entry::new("assignor", or_unknown(group.assignor.as_ref())),
@@ -81,7 +86,7 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
         Entry::new("members read", age(state, state.view.described_at(group))),
         Entry::new("commits read", age(state, state.view.commits_at(group))),
         Entry::new("members", format!("{}, {} idle", group.members_now(), group.idle)),
-    ];
+    ]);
     if group.last_generation {
         let words = "of the last generation, with what they held: who joins now is in no record yet";
         entries.push(Entry::new("these members are", words));
@@ -90,8 +95,6 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
         entries.push(Entry::new("to see more", needs));
     }
     entries.extend(detail_log::of_group(state, group));
-    entries.extend(detail_verdict::of_judgement(group, &group.judgement, state.is_fresh_group(group), look));
-    entries.push(detail_verdict::of_thresholds(group));
     if group.kind.reads_partitions() {
         entries.push(Entry::title("Lag"));
         let totals = &group.totals;

@@ -54,7 +54,9 @@ pub fn of_time_lag(time: TimeLag) -> Entry {
     let words = match time {
         TimeLag::None => "0s: nothing waits".to_owned(),
         TimeLag::Known { time, error } => format!("{}, give or take {}", duration(time), duration(error)),
-        TimeLag::MoreThan(time) => format!("more than {}: the record is older than what was watched", duration(time)),
+        TimeLag::MoreThan(time) => {
+            format!("more than {}: written before it was watched, or while nobody looked", duration(time))
+        }
         TimeLag::Unknown => "not known".to_owned(),
     };
     Entry::new("behind for", words)

@@ -60,6 +60,23 @@ pub enum GroupColumn {
     Gain,
 }
 
+impl GroupColumn {
+    /// What the header calls it: the table may have no room for the column.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verdict => "verdict",
+            Self::Lag => "lag",
+            Self::Behind => "behind",
+            Self::Group => "group",
+            Self::Members => "members",
+            Self::State => "state",
+            Self::Skew => "skew",
+            Self::Rebalances => "rebalances",
+            Self::Gain => "gain of the plan",
+        }
+    }
+}
+
 impl SortColumn for GroupColumn {
     const ALL: &'static [Self] = &[
         Self::Verdict,

@@ -5,6 +5,7 @@ use ratatui::style::{Modifier, Style};
 
 use crate::tui::canvas::Canvas;
 use crate::tui::figures::{duration, interval};
+use crate::tui::order::Sort;
 use crate::tui::standing::plural;
 use crate::tui::state::{Freshness, Screen, State};
 use crate::tui::text;
@@ -73,6 +74,12 @@ fn parts(canvas: &Canvas<'_>, state: &State) -> Vec<Part> {
     }
     if *state.screen() == Screen::Groups && !state.filter().is_empty() && state.prompt.is_none() {
         part(1, format!("filter: {}", look.text(&state.filter().text)), look.style(Role::Accent));
+    }
+    if *state.screen() == Screen::Groups && state.group_sort != Sort::default() {
+        let sort = state.group_sort;
+        let glyphs = look.glyphs();
+        let mark = if sort.descending() { glyphs.descending } else { glyphs.ascending };
+        part(3, format!("by {} {mark}", sort.by.name()), plain);
     }
     let problems = view.problems.len();
     if problems > 0 && !error {

@@ -82,6 +82,10 @@ fn sorting_goes_through_the_columns_and_back() {
     assert!(bench.text().contains("LAG▼") && first(&bench) == "billing", "most lag first");
     bench.press("s");
     assert!(bench.text().contains("BEHIND▼"));
+    assert!(bench.lines()[0].contains("by behind ▼"), "{}", bench.lines()[0]);
+    bench.act(Action::Resize(80, 24));
+    assert!(bench.lines()[0].contains("by behind ▼"), "the column has no room: {}", bench.text());
+    bench.act(Action::Resize(120, 30));
     bench.press("s");
     assert!(bench.text().contains("GROUP▲") && first(&bench).starts_with("aaa"));
     bench.press("S");

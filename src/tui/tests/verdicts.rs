@@ -83,6 +83,21 @@ fn partitions_can_be_sorted_by_verdict() {
     assert!(glyphs.starts_with("xx!~~~?"), "{}", bench.text());
 }
 
+#[test]
+fn both_sides_of_a_group_stay_apart_at_every_width() {
+    for view in views() {
+        for width in [40, 60, 80, 100, 120, 160] {
+            let mut bench = Bench::with(view.clone(), (width, 40));
+            bench.open("billing");
+            let lines = bench.lines();
+            let place = |line: &String| line.find('│').map(|at| text::width(&line[..at]));
+            let middles: std::collections::BTreeSet<usize> = lines.iter().filter_map(place).collect();
+            assert_eq!(middles.len(), 1, "{width}: {}", bench.text());
+            assert!(lines.iter().all(|line| text::width(line) <= usize::from(width)), "{width}: {}", bench.text());
+        }
+    }
+}
+
 /// A group of the fixture with another judgement.
 fn judged(verdict: Verdict, severity: Severity, completeness: f64, reasons: Vec<Finding>) -> GroupView {
     let view = fixture::view();
