@@ -2,13 +2,28 @@
 //! lost its last subscriber.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::group::subscribed;
-use super::view::GroupView;
+use super::view::{GroupView, MetadataLine};
 use crate::health::rebalances::{Happened, Happening};
 use crate::health::{Judgement, Severity, Verdict};
 use crate::model::{At, Description, Evidence, GroupState, Name, Wall};
+
+/// The changes since number `told` that may change who owns what, a line for each group that they do it to.
+pub fn metadata(feed: &[Arc<MetadataLine>], told: u64) -> impl Iterator<Item = Happening> + '_ {
+    let new = feed.iter().take_while(move |line| line.change.number > told);
+    new.flat_map(|line| {
+        let groups = line.groups.iter().filter(|(.., consequence)| consequence.matters());
+        let wall = line.change.wall;
+        groups.filter_map(move |(group, ..)| {
+            let (subject, text) = (line.change.what.subject(), line.change.what.to_string());
+            let what = Happened::Metadata { subject, text };
+            Some(Happening { group: group.clone(), wall: wall?, log: None, what })
+        })
+    })
+}
 
 /// A verdict that holds for so long is told: one that comes and goes is not.
 const HOLDS: Duration = Duration::from_secs(5);

@@ -230,7 +230,9 @@ impl Monitor {
         }
         let look = metadata::Look { at, wall: self.view.wall(at), topics, groups: touched };
         let reshown = self.watch.look(facts, look);
+        let told = self.view.metadata_feed.first().map_or(0, |line| line.change.number);
         self.view.metadata_feed = self.watch.feed();
+        events::metadata(&self.view.metadata_feed, told).for_each(|line| self.history.add(line));
         self.view.topics = Arc::clone(self.watch.topics());
         let mut groups: BTreeMap<Name, Arc<GroupView>> =
             self.view.groups.drain(..).map(|group| (group.id.clone(), group)).collect();

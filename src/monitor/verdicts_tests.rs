@@ -558,3 +558,17 @@ fn a_topic_that_loses_its_last_subscriber_is_told() {
     let told: Vec<_> = feed(&scene).into_iter().filter(|(_, line)| line.contains("subscribes")).collect();
     assert_eq!(told, [(4, "no member subscribes to t any more".to_owned())]);
 }
+
+#[test]
+fn changes_of_metadata_are_in_the_feed_of_the_groups_that_they_concern() {
+    let mut scene = Scene::new(&[&[0]]);
+    scene.look();
+    scene.ends.push(0);
+    scene.starts.push(0);
+    scene.commits.push(None);
+    scene.look();
+    let told: Vec<_> = feed(&scene).into_iter().filter(|(_, line)| line.contains("partitions")).collect();
+    assert_eq!(told, [(2, "t: 1 > 2 partitions".to_owned())]);
+    scene.look();
+    assert_eq!(feed(&scene).iter().filter(|(_, line)| line.starts_with("t: ")).count(), 1, "once");
+}

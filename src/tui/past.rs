@@ -49,6 +49,10 @@ impl<'a> Past<'a> {
             Self::Other(Happening {
                 what: Happened::StaticAway(who) | Happened::StaticRestarted(Some(who)), ..
             }) => Some(who.id.clone()),
+            Self::Other(Happening {
+                what: Happened::TopicLeft { topic: what } | Happened::Metadata { subject: what, .. },
+                ..
+            }) => Some(what.clone()),
             _ => None,
         };
         PastKey { group: group.clone(), wall, log, what, who }

@@ -241,11 +241,12 @@ impl History {
                 Happened::Deleted | Happened::TypeChanged { .. } => 5,
                 Happened::Verdict { .. } => 6,
                 Happened::TopicLeft { .. } => 7,
+                Happened::Metadata { .. } => 8,
             };
             let who = match &line.what {
                 Happened::StaticRestarted(who) => who.as_ref().map(|who| who.id.clone()),
                 Happened::StaticAway(who) => Some(who.id.clone()),
-                Happened::TopicLeft { topic } => Some(topic.clone()),
+                Happened::TopicLeft { topic: what } | Happened::Metadata { subject: what, .. } => Some(what.clone()),
                 _ => None,
             };
             self.feed.insert((line.wall, line.log, tag, line.group.clone(), who), Arc::new(line));

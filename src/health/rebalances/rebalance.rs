@@ -276,6 +276,11 @@ pub enum Happened {
         reason: Reason,
         partition: Option<(Name, i32)>,
     },
+    /// Topics, racks or subscriptions changed in a way that may change who owns what (KIP-1101).
+    Metadata {
+        subject: Name,
+        text: String,
+    },
     /// The last member that subscribed to a topic is gone, or subscribes to others.
     TopicLeft {
         topic: Name,
@@ -295,6 +300,7 @@ impl Happened {
             Self::CommitsBack { .. } => "commits_back",
             Self::Verdict { .. } => "verdict",
             Self::TopicLeft { .. } => "topic_left",
+            Self::Metadata { .. } => "metadata",
         }
     }
 }
@@ -321,6 +327,7 @@ impl fmt::Display for Happened {
                     None => write!(f, "{reason}"),
                 }
             }
+            Self::Metadata { subject, text } => write!(f, "{subject}: {text}"),
             Self::TopicLeft { topic } => write!(f, "no member subscribes to {topic} any more"),
             Self::CommitsBack { partitions, records, topic, partition, from, to } => {
                 write!(f, "commit of {topic}-{partition} moved back {from} > {to}")?;

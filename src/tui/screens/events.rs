@@ -9,7 +9,7 @@ use crate::tui::canvas::Canvas;
 use crate::tui::look::Look;
 use crate::tui::past::Past;
 use crate::tui::past_words as words;
-use crate::tui::standing::plural;
+use crate::tui::standing::{Standing, plural};
 use crate::tui::state::State;
 use crate::tui::theme::Role;
 use crate::tui::widgets::table::{self, Column, cell};
@@ -111,15 +111,17 @@ fn name(what: &Happened) -> &'static str {
         Happened::CommitsBack { .. } => "commits back",
         Happened::Verdict { .. } => "verdict",
         Happened::TopicLeft { .. } => "topic left",
+        Happened::Metadata { .. } => "metadata",
     }
 }
 
 fn style(look: &Look, what: &Happened) -> Style {
-    match what {
-        Happened::Rebalance(_) | Happened::Created | Happened::StaticRestarted(_) | Happened::Verdict { .. } => {
-            Style::new()
+    match *what {
+        Happened::Verdict { severity, to: verdict, .. } => look.style(Standing { severity, verdict }.role()),
+        Happened::Rebalance(_) | Happened::Created | Happened::StaticRestarted(_) => Style::new(),
+        Happened::Metadata { .. } | Happened::Deleted | Happened::TypeChanged { .. } | Happened::StaticAway(_) => {
+            look.style(Role::Accent)
         }
-        Happened::Deleted | Happened::TypeChanged { .. } | Happened::StaticAway(_) => look.style(Role::Accent),
         Happened::CommitsBack { .. } | Happened::TopicLeft { .. } => look.style(Role::Warn),
     }
 }
