@@ -10,6 +10,9 @@ use crate::health::rates::{Committed, SHORTEST};
 use crate::health::{PartitionHistory, PartitionLag, Rate, TimeLag};
 use crate::model::{At, Evidence, Group, GroupKind, Name, Snapshot};
 
+/// So many looks at the commits in a row may be missing before what is known of them is stale.
+const MISSED: u32 = 3;
+
 /// What is remembered of a group: about 2 KB a partition.
 #[derive(Debug, Default)]
 pub struct Memory {
@@ -17,6 +20,9 @@ pub struct Memory {
     topics: BTreeMap<Name, Vec<PartitionHistory>>,
     /// The most that each member was seen to do with a backlog, in records per second.
     pub capacity: BTreeMap<Name, f64>,
+    /// When the commits were last known to be so, and how long before that they were.
+    seen: Option<At>,
+    every: Duration,
 }
 
 /// The newest facts, and the past of the logs.
@@ -38,6 +44,12 @@ impl Memory {
     pub fn take(&mut self, news: News<'_>, partitions: &mut [PartitionView], members: &mut [MemberView]) {
         let News { group, facts, logs, now, .. } = news;
         let seen = commits_seen(group, facts);
+        if let Some((seen, before)) = seen.zip(self.seen).filter(|(seen, before)| seen > before) {
+            self.every = seen.since(before);
+        }
+        self.seen = self.seen.max(seen);
+        // Ends go on while the group's coordinator does not answer. Groups that are read in turn are read rarely.
+        let stale = seen.filter(|seen| now.since(*seen) > news.interval.max(MISSED * self.every));
         self.topics.retain(|name, _| facts.topics.contains_key(name));
         let mut backlogged = vec![false; members.len()];
         for same_topic in partitions.chunk_by_mut(|a, b| a.topic == b.topic) {
@@ -52,6 +64,9 @@ impl Memory {
                 let Some(log) = logs.get(&name, partition.partition) else { continue };
                 history.of_log(log.life());
                 history.owned_by(partition.owner.and_then(|owner| members.get(owner)).map(|member| &member.id), now);
+                if let (Some(since), Some(last)) = (stale, partition.lag.readable()) {
+                    partition.lag = PartitionLag::Stale { last, since };
+                }
                 let committed = match partition.share {
                     // A share group commits nothing: everything below its start is done.
                     Some(share) => {

@@ -34,6 +34,8 @@ struct Scene {
     compacted: Option<bool>,
     stable: Option<Vec<i64>>,
     read_committed: bool,
+    /// When the coordinator answered last, if it does not now: seconds.
+    answered: Option<u64>,
 }
 
 impl Scene {
@@ -55,6 +57,7 @@ impl Scene {
             compacted: Some(false),
             stable: None,
             read_committed: false,
+            answered: None,
         }
     }
 
@@ -98,7 +101,7 @@ impl Scene {
             description: Some(Description { state: self.state, members: members.collect(), ..Description::default() }),
             described_at: Some(at),
             commits: Some(Commits { topics: BTreeMap::from([(name(), commits.collect())]) }),
-            commits_at: Some(at),
+            commits_at: Some(self.answered.map_or(at, |seconds| At(seconds * 1000))),
             ..Group::default()
         };
         let progress = Progress {
@@ -571,4 +574,27 @@ fn changes_of_metadata_are_in_the_feed_of_the_groups_that_they_concern() {
     assert_eq!(told, [(2, "t: 1 > 2 partitions".to_owned())]);
     scene.look();
     assert_eq!(feed(&scene).iter().filter(|(_, line)| line.starts_with("t: ")).count(), 1, "once");
+}
+
+/// Ends are read for other groups that read the topic, too.
+#[test]
+fn a_coordinator_that_does_not_answer_makes_no_lag() {
+    let mut scene = Scene::new(&[&[0]]);
+    scene.for_seconds(100, |scene, _| {
+        scene.write(10);
+        scene.read_all();
+    });
+    scene.answered = Some(scene.now() - 2);
+    let group = scene.for_seconds(10, |scene, _| scene.write(10));
+    assert_eq!(group.judgement.verdict, Verdict::Ok, "three looks may be missing: {:?}", group.judgement);
+    let group = scene.for_seconds(600, |scene, _| scene.write(10));
+    assert_eq!((verdict(&group), rules(&group)), ((Verdict::Unknown, Severity::Unknown), vec!["stale"]));
+    assert!(
+        matches!(group.partitions[0].lag, PartitionLag::Stale { since: At(98_000), .. }),
+        "{:?}",
+        group.partitions[0].lag
+    );
+    scene.answered = None;
+    scene.read_all();
+    assert_eq!(scene.look().judgement.verdict, Verdict::Ok);
 }
