@@ -50,7 +50,7 @@ fn events_reach_the_view_with_the_next_snapshot() {
     let rebalances = &view.groups[0].rebalances;
     assert_eq!((rebalances.total, rebalances.frequency.per_hour), (1, 1));
     assert_eq!(rebalances.evidence, Evidence::Log);
-    assert!(!rebalances.lower_bound && !rebalances.frequency.storm);
+    assert!(!rebalances.lower_bound && rebalances.frequency.storm.is_none());
     assert_eq!(view.events.len(), 2);
     assert_eq!(view.events[0].what.to_string(), view.groups[0].rebalances.list[0].causes[0].to_string());
 

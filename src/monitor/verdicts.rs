@@ -60,7 +60,7 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
         most: if group.kind.is_consumer() { group.members.iter().map(owned).max().unwrap_or(0) } else { 0 },
         owned: group.members.iter().map(owned).sum(),
         rebalancing,
-        storm: group.rebalances.frequency.storm.then_some((storm.count, storm.window)),
+        storm: group.rebalances.frequency.storm.map(|count| (count, storm.window)),
         problems: group.problems.len(),
     };
     group.judgement = judge_group(&signs, (0..partitions.len()).filter_map(grouped));

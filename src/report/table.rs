@@ -5,7 +5,6 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::Outcome;
-use crate::health::{Judgement, Reason};
 use crate::model::figures::duration;
 use crate::model::{GroupKind, Probe};
 use crate::monitor::view::{GroupView, View};
@@ -126,16 +125,7 @@ fn behind(group: &GroupView) -> String {
 
 /// The gravest of the findings that made the verdict, and where it shows most; not what is only worth a word beside it.
 fn why(group: &GroupView) -> String {
-    let Judgement { verdict, reasons, .. } = &group.judgement;
-    let beside = |reason: &Reason| {
-        matches!(
-            reason,
-            Reason::Idle { .. } | Reason::Uneven { .. } | Reason::NothingArrives { .. } | Reason::Problems { .. }
-        )
-    };
-    let made = || reasons.iter().filter(|finding| finding.verdict == *verdict && !beside(&finding.reason));
-    let behind = made().find(|finding| finding.reason != Reason::CaughtUp);
-    let Some(finding) = behind.or_else(|| made().next()) else { return "-".to_owned() };
+    let Some(finding) = group.judgement.lead() else { return "-".to_owned() };
     let Some(partition) = finding.partition.and_then(|place| group.partitions.get(place)) else {
         return finding.reason.to_string();
     };
@@ -157,7 +147,7 @@ fn would(group: &GroupView) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::health::{Finding, LagTotals, Severity, TimeLag, Verdict};
+    use crate::health::{Finding, Judgement, LagTotals, Reason, Severity, TimeLag, Verdict};
     use crate::model::Name;
     use crate::monitor::view::PartitionView;
 
@@ -176,8 +166,8 @@ mod tests {
                 severity: Severity::Critical,
                 completeness: 1.0,
                 reasons: vec![
-                    finding(Verdict::Stopped, Severity::Critical, Reason::Idle { members: 1, of: 2 }, None, 1),
                     finding(Verdict::Stopped, Severity::Critical, Reason::NoOwner { lag: 7 }, Some(1), 2),
+                    finding(Verdict::Stopped, Severity::Note, Reason::Idle { members: 1, of: 2 }, None, 1),
                 ],
             },
             ..GroupView::default()
@@ -187,7 +177,7 @@ mod tests {
         assert_eq!(told[5..8], ["<=7", "> 4.0s", "1 abandoned"]);
         let why = "no owner although the group is Stable, 7 records wait (t-1 and 1 more)";
         assert_eq!(told.last().map(String::as_str), Some(why));
-        group.judgement.reasons.truncate(1);
+        group.judgement.reasons.clear();
         group.totals = LagTotals::default();
         let told = row(&group);
         assert_eq!((told[6].as_str(), told.last().map(String::as_str)), ("-", Some("-")));

@@ -127,7 +127,7 @@ pub fn per_hour(group: &GroupView, look: &Look) -> String {
     if known.since.is_none() {
         return "?".to_owned();
     }
-    let storm = if known.frequency.storm { " STORM" } else { "" };
+    let storm = if known.frequency.storm.is_some() { " STORM" } else { "" };
     format!("{}{}{storm}", at_least(known.lower_bound, look), known.frequency.per_hour)
 }
 
@@ -148,7 +148,7 @@ pub fn since(known: &RebalanceView, now: Option<Wall>) -> String {
 pub fn counts(known: &RebalanceView, now: Option<Wall>, look: &Look) -> Vec<String> {
     let frequency = &known.frequency;
     let least = at_least(known.lower_bound, look);
-    let storm = if frequency.storm { " STORM" } else { "" };
+    let storm = if frequency.storm.is_some() { " STORM" } else { "" };
     let mut counts =
         vec![format!("{least}{} in 1h", frequency.per_hour), format!("{least}{} in 5min{storm}", frequency.per_5min)];
     if let Some(share) = frequency.not_stable_share {

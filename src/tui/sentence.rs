@@ -21,7 +21,7 @@ const OTHERS: usize = 2;
 pub fn of(group: &GroupView, fresh: bool, now: Option<Wall>, look: &Look) -> String {
     let verdict = group.judgement.verdict;
     let past = past_words::sentence(group, now, look);
-    let lead = lead(group);
+    let lead = group.judgement.lead();
     let (largest, most) = largest(group, look).unzip();
     let why = lead.and_then(|lead| why(group, lead, past.is_some(), largest, look));
     let mut says = vec![verdict_sentence(group, why, fresh, look)];
@@ -35,7 +35,7 @@ pub fn of(group: &GroupView, fresh: bool, now: Option<Wall>, look: &Look) -> Str
     if !group.kind.reads_partitions() && needs(&group.kind).is_none() && !group.members.is_empty() {
         says.push(format!("{} of type {}.", plural(group.members.len(), "member"), group.kind));
     }
-    let urgent = group.rebalances.frequency.storm || verdict == Verdict::Rebalancing;
+    let urgent = group.rebalances.frequency.storm.is_some() || verdict == Verdict::Rebalancing;
     says.extend(past.clone().filter(|_| urgent));
     says.extend(others(group, lead, past.is_some(), look));
     says.extend(most);
@@ -71,16 +71,6 @@ fn verdict_sentence(group: &GroupView, why: Option<String>, fresh: bool, look: &
     }
 }
 
-/// The finding that made the verdict. Of a group that keeps up, how far it is behind rather than what is read to the end.
-fn lead(group: &GroupView) -> Option<&Finding> {
-    let judgement = &group.judgement;
-    let made = || {
-        let made = |finding: &&Finding| finding.verdict == judgement.verdict && !is_beside(&finding.reason);
-        judgement.reasons.iter().filter(made)
-    };
-    made().find(|finding| finding.reason != Reason::CaughtUp).or_else(|| made().next())
-}
-
 /// The reason of the verdict, in what its word does not say. `past`: the rebalances of the hour are told;
 /// `largest`: so is the member at that place.
 fn why(group: &GroupView, lead: &Finding, past: bool, largest: Option<usize>, look: &Look) -> Option<String> {
@@ -101,14 +91,6 @@ fn why(group: &GroupView, lead: &Finding, past: bool, largest: Option<usize>, lo
 /// Place of the member that owns the partition that shows a finding most.
 fn owner(group: &GroupView, finding: &Finding) -> Option<usize> {
     group.partitions.get(finding.partition?)?.owner.filter(|_| group.members.len() > 1)
-}
-
-/// Worth a word, and no reason for a verdict.
-fn is_beside(reason: &Reason) -> bool {
-    matches!(
-        reason,
-        Reason::Idle { .. } | Reason::Uneven { .. } | Reason::NothingArrives { .. } | Reason::Problems { .. }
-    )
 }
 
 /// The findings that matter beside the first, and how many more there are.

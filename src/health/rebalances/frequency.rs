@@ -61,7 +61,8 @@ impl fmt::Display for Storm {
 pub struct Frequency {
     pub per_5min: usize,
     pub per_hour: usize,
-    pub storm: bool,
+    /// Rebalances within the window of a storm, if they are one.
+    pub storm: Option<usize>,
     /// Classic: rounds of the last hour that never synced.
     pub missed_per_hour: u32,
     /// Share of the last hour, or of the time since the history is known, that rebalances took; `None`: it is not known
@@ -109,7 +110,7 @@ impl Frequency {
         if let Some(began) = ongoing {
             count(began.min(now), now);
         }
-        frequency.storm = within_storm >= storm.count;
+        frequency.storm = (within_storm >= storm.count).then_some(within_storm);
         (frequency.missed_per_hour, frequency.not_stable_at_least) = (missed, at_least);
         if !span.is_zero() {
             frequency.not_stable_share = Some((busy.as_secs_f64() / span.as_secs_f64()).min(1.0));

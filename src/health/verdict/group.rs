@@ -66,13 +66,17 @@ pub fn judge_group<'a>(signs: &GroupSigns, partitions: impl IntoIterator<Item = 
     tell_rebalance_once(&mut findings);
     let (verdict, mut severity) = decided(&findings, signs);
     findings.extend(worth_a_word(signs).map(|reason| Finding::new(Severity::Note, verdict, reason)));
-    if findings.iter().any(|finding| finding.severity == Severity::Note) {
-        severity = severity.min(Severity::Note);
+    if severity == Severity::Ok && findings.iter().any(|finding| finding.severity == Severity::Note) {
+        severity = Severity::Note;
     }
     if findings.is_empty() {
         findings.push(Finding::new(severity, verdict, Reason::Nothing));
     }
-    findings.sort_by_key(|finding| (finding.severity, finding.verdict));
+    findings.sort_by_key(|finding| {
+        let decides = finding.verdict == verdict && !finding.reason.is_beside();
+        // How far it is behind says more than that it has read the rest.
+        (!decides, finding.severity, finding.verdict, finding.reason == Reason::CaughtUp)
+    });
     Judgement { verdict, severity, completeness, reasons: findings }
 }
 

@@ -20,7 +20,7 @@ pub const COMPLETE: Duration = Duration::from_secs(60);
 /// How something stands; nothing else is ever said. The graver first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Somebody has it and commits, but not past what is waiting.
+    /// Its commit does not go on: somebody has it and commits, but not past what is waiting; or it is past the end.
     Stalled,
     /// Nobody commits although records wait.
     Stopped,
@@ -93,7 +93,7 @@ pub struct Judgement {
     pub severity: Severity,
     /// How much of the evidence is there: 0 nothing but one look, 1 all.
     pub completeness: f64,
-    /// The one that decides first.
+    /// The one that decides first, then the gravest.
     pub reasons: Vec<Finding>,
 }
 
@@ -116,6 +116,11 @@ impl Finding {
 }
 
 impl Judgement {
+    /// What makes the verdict, first of all.
+    pub fn lead(&self) -> Option<&Finding> {
+        self.reasons.first()
+    }
+
     /// The gravest of the findings decides.
     pub(super) fn of(mut reasons: Vec<Finding>, completeness: f64) -> Self {
         reasons.sort_by_key(|finding| (finding.severity, finding.verdict));

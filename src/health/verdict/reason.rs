@@ -199,6 +199,11 @@ impl Reason {
         }
     }
 
+    /// It is worth a word beside a verdict, and makes none.
+    pub fn is_beside(&self) -> bool {
+        matches!(self, Self::Idle { .. } | Self::Uneven { .. } | Self::NothingArrives { .. } | Self::Problems { .. })
+    }
+
     /// How much there is of it: of the same rule at several partitions the one with most is told.
     pub(super) fn size(&self) -> u64 {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);

@@ -217,6 +217,11 @@ fn the_gravest_partition_is_the_groups() {
     let later = PartitionSigns { time_lag: known(90), ..signs() };
     let partitions = [signs(), lagging, later];
     assert_eq!(group(&three(), &partitions), (Verdict::Lagging, Severity::Warn, vec!["behind", "within"]));
+    let (in_flight, read) = (
+        PartitionSigns { in_flight: true, ..signs() },
+        PartitionSigns { lag: Some(PartitionLag::Known(0)), ..signs() },
+    );
+    assert_eq!(group(&three(), &[read, in_flight]).2, ["in_flight", "caught_up"], "what is behind says more");
     let judged: Vec<_> = partitions.iter().map(judge).collect();
     let lag = PartitionLag::Known(1000);
     let of_group = judge_group(&three(), judged.iter().enumerate().map(|(place, judgement)| (place, &lag, judgement)));
@@ -278,12 +283,12 @@ fn rebalances_and_storms_are_the_groups() {
 fn what_is_worth_a_word_leaves_the_verdict() {
     let word = |signs: GroupSigns| group(&signs, &[self::signs()]);
     assert_eq!(word(three()), (Verdict::Ok, Severity::Ok, vec!["within"]));
-    assert_eq!(word(GroupSigns { idle: 1, ..three() }), (Verdict::Ok, Severity::Note, vec!["idle", "within"]));
+    assert_eq!(word(GroupSigns { idle: 1, ..three() }), (Verdict::Ok, Severity::Note, vec!["within", "idle"]));
     assert_eq!(word(GroupSigns { problems: 1, ..three() }).1, Severity::Note);
     assert_eq!(word(GroupSigns { nothing_arrives: 1, ..three() }).1, Severity::Note);
     // 12 members, 30 partitions: a fair share is 3.
     let uneven = |most| word(GroupSigns { members: 12, owned: 30, most, ..three() });
-    assert_eq!(uneven(16), (Verdict::Ok, Severity::Note, vec!["uneven", "within"]));
+    assert_eq!(uneven(16), (Verdict::Ok, Severity::Note, vec!["within", "uneven"]));
     assert_eq!(uneven(6).1, Severity::Note);
     assert_eq!(uneven(5).1, Severity::Ok);
     assert_eq!(word(GroupSigns { members: 2, owned: 2, most: 2, ..three() }).1, Severity::Ok, "one above a fair share");

@@ -196,7 +196,7 @@ pub fn rows(view: &RebalanceView) -> Rebalances {
         total: view.total,
         total_lower_bound: view.total_lower_bound,
         missing: view.missing.map(|why| why.to_string()),
-        storm: frequency.storm,
+        storm: frequency.storm.is_some(),
         missed_per_hour: frequency.missed_per_hour,
         not_stable_share: frequency.not_stable_share,
         not_stable_at_least: frequency.not_stable_at_least,

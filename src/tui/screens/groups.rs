@@ -189,7 +189,7 @@ fn content(look: &Look, group: &GroupView, id: Cell, width: u16, fresh: bool) ->
             cell(text::head(&besides, room, look.glyphs().ellipsis).into_owned(), look.style(Role::Accent))
         }
         Cell::Rebalances => {
-            let style = match group.rebalances.frequency.storm {
+            let style = match group.rebalances.frequency.storm.is_some() {
                 true => look.style(Role::Warn),
                 false if group.rebalances.frequency.per_hour == 0 => muted,
                 false => plain,
@@ -303,7 +303,7 @@ mod tests {
         extreme.idle = 12_340;
         extreme.rebalances.lower_bound = true;
         extreme.rebalances.frequency.per_hour = 12_345;
-        extreme.rebalances.frequency.storm = true;
+        extreme.rebalances.frequency.storm = Some(5);
         let group = MemberForecast { drain: Drain::In(Duration::from_secs(99 * 86_400)), assumed: true };
         extreme.drains = Some(DrainView { group, ..DrainView::default() });
         extreme

@@ -146,7 +146,7 @@ fn what_is_only_worth_a_word_is_no_reason_of_a_verdict() {
         Verdict::Ok,
         Severity::Note,
         1.0,
-        vec![note(uneven), note(Reason::Problems { count: 1 }), caught_up.clone(), flight],
+        vec![flight, caught_up.clone(), note(uneven), note(Reason::Problems { count: 1 })],
     );
     let expected = "billing is OK: 7 records on their way between two commits (payments-1 and 1 more). \
                     One of 3 members owns 5 of 6 partitions. Lag-balanced";

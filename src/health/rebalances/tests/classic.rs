@@ -167,7 +167,7 @@ fn a_storm_of_hundreds() {
     assert_eq!(summary.total, 311);
     assert!((103..=104).contains(&summary.frequency.per_hour), "{}", summary.frequency.per_hour);
     assert_eq!(summary.frequency.per_5min, 9);
-    assert!(summary.frequency.storm && !summary.lower_bound && summary.total_lower_bound);
+    assert!(summary.frequency.storm.is_some() && !summary.lower_bound && summary.total_lower_bound);
     // The oldest slot is not whole.
     let strip = summary.frequency.strip.iter().sum::<u32>();
     assert!((102..=104).contains(&strip), "{strip}");

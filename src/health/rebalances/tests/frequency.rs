@@ -26,12 +26,12 @@ fn windows_have_two_sides() {
 #[test]
 fn a_storm_is_five_in_five_minutes() {
     let list: Vec<_> = (0..5).map(|place| from_to(NOW - 60_000 * place, NOW - 60_000 * place)).collect();
-    assert!(as_of_now(&list, 0).storm);
-    assert!(!as_of_now(&list[..4], 0).storm);
+    assert_eq!(as_of_now(&list, 0).storm, Some(5));
+    assert_eq!(as_of_now(&list[..4], 0).storm, None);
     let ongoing = Frequency::of(list[..4].iter(), Some(Wall(NOW)), Wall(NOW), Wall(0), Storm::default());
-    assert!(ongoing.storm && ongoing.per_5min == 5);
+    assert!(ongoing.storm.is_some() && ongoing.per_5min == 5);
     let storm = "2/30s".parse().unwrap();
-    assert!(!Frequency::of(list.iter(), None, Wall(NOW), Wall(0), storm).storm);
+    assert_eq!(Frequency::of(list.iter(), None, Wall(NOW), Wall(0), storm).storm, None);
 }
 
 #[test]
