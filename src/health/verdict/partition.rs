@@ -197,8 +197,8 @@ fn progress(signs: &PartitionSigns, lag: u64) -> Finding {
         };
     }
     // Not old as far as was seen; whether it is older, only time or the rate of writing tells.
-    let told = matches!(time, TimeLag::Known { .. }) || (estimate.is_some() && signs.watched >= SHORTEST);
-    if told || signs.moves {
+    let told = signs.watched >= SHORTEST && (estimate.is_some() || signs.moves);
+    if told || matches!(time, TimeLag::Known { .. }) {
         let time = if matches!(time, TimeLag::Known { .. }) { time } else { estimated(time, estimate) };
         return Finding::new(Severity::Ok, Verdict::Ok, Reason::Within { time, threshold: longest });
     }

@@ -112,6 +112,9 @@ fn one_look_tells_nothing_of_a_lag() {
     assert_eq!(of(&once), (Verdict::Unknown, Severity::Unknown, "watched_shortly"));
     assert_eq!(judge(&once).completeness, 0.0);
     assert_eq!(of(&PartitionSigns { lag: Some(PartitionLag::Known(0)), ..once.clone() }).0, Verdict::Ok);
+    // Neither do a few: a commit that moves may be far behind.
+    let shortly = |watched| PartitionSigns { watched: secs(watched), moves: true, ..once.clone() };
+    assert_eq!((of(&shortly(9)).0, of(&shortly(10)).0), (Verdict::Unknown, Verdict::Ok));
     // A threshold in records needs no time.
     let thresholds = Thresholds { lag: Some(10), ..Thresholds::default() };
     assert_eq!(of(&PartitionSigns { thresholds, ..once.clone() }).0, Verdict::Lagging);
