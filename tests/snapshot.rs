@@ -448,3 +448,30 @@ fn an_observation_that_is_interrupted_is_reported() {
     assert_eq!((status.code(), &told["complete"]), (Some(0), &json!(true)), "{told:#}");
     assert_eq!(group(&told, "s.interrupted")["lag"], 0);
 }
+
+/// The keys of all objects in it, those of maps left out, whose keys are names and numbers.
+fn keys(value: &Value, out: &mut std::collections::BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                if !matches!(key.as_str(), "racks" | "pending_revocation" | "active" | "standby" | "warmup") {
+                    keys(value, out);
+                }
+                out.insert(key.clone());
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| keys(value, out)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_is_documented() {
+    let mut fields = std::collections::BTreeSet::new();
+    keys(&run(&mut command(&["snapshot", "--demo", "--observe", "12s", "--format", "json"])).json(), &mut fields);
+    let documented = include_str!("../docs/snapshot-json.md");
+    let word = |c: char| !c.is_alphanumeric() && c != '_';
+    let words: std::collections::BTreeSet<&str> = documented.split(word).collect();
+    let missing: Vec<&String> = fields.iter().filter(|field| !words.contains(field.as_str())).collect();
+    assert!(missing.is_empty(), "not in docs/snapshot-json.md: {missing:?}");
+}

@@ -156,6 +156,7 @@ fn figures(reason: &Reason) -> Map<String, Value> {
     if let Value::Object(figures) = figures { figures } else { Map::new() }
 }
 
+/// How long something is behind.
 pub fn time_lag(lag: TimeLag) -> TimeLagRow {
     let (state, ms, error_ms) = match lag {
         TimeLag::None => ("none", Some(0), None),
