@@ -330,3 +330,31 @@ fn a_topic_that_the_group_left_is_abandoned() {
     };
     collector.until("the event", told);
 }
+
+#[test]
+fn a_share_group_is_judged_by_its_backlog() {
+    let (kafka, id) = (shared(), "h.share");
+    kafka.create_topic(id, 1);
+    kafka.alter_config("GROUP", id, "share.auto.offset.reset", "earliest");
+    let spec = GroupSpec::share(id).topics(&[id]).commit_after_poll();
+    let members = kafka.start_group(&spec, 1);
+    kafka.produce(id, 0, 20);
+    let mut collector = watching(id);
+    let read = |group: &GroupView| group.totals.shared == 1 && group.totals.backlog == 0 && group.members.len() == 1;
+    let group = until(&mut collector, id, "all to be read", || {}, read);
+    assert_eq!(judged(&group), (Verdict::Ok, Severity::Ok, "caught_up"), "{:?}", group.judgement);
+    drop(members);
+    let write = || _ = kafka.produce(id, 0, 5);
+    let stopped = |group: &GroupView| judged(group) == (Verdict::Stopped, Severity::Critical, "no_members");
+    let group = until(&mut collector, id, "nobody to read what comes", write, stopped);
+    let row = row(&collector, id);
+    assert_eq!(
+        (&row["verdict"], &row["backlog"], &row["lag"]),
+        (&json!("STOPPED"), &json!(group.totals.backlog), &Value::Null)
+    );
+    // Nobody writes while the two are compared.
+    let told = kafka.share_groups(&["--describe", "--group", id, "--offsets"]);
+    let lag = told.rows.iter().find(|row| row.text("TOPIC") == id).and_then(|row| row.number("LAG"));
+    let same = |group: &GroupView| i64::try_from(group.totals.backlog).ok() == lag;
+    until(&mut collector, id, "the broker's own figure", || {}, same);
+}

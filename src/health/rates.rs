@@ -112,6 +112,8 @@ pub struct PartitionHistory {
     /// Who held it last, and since when.
     owner: Option<Name>,
     owned_since: At,
+    /// Since when nobody has it.
+    unheld: Option<At>,
 }
 
 /// The window of a consume rate.
@@ -232,6 +234,17 @@ impl PartitionHistory {
     /// Whether the commit was seen to move within the last `window`.
     pub fn moved_within(&self, window: Duration, now: At) -> bool {
         self.moved.is_some_and(|moved| now.since(moved) <= window)
+    }
+
+    /// Whether nobody has it `now`.
+    pub fn held_by(&mut self, anybody: bool, now: At) {
+        self.unheld = if anybody { None } else { self.unheld.or(Some(now)) };
+    }
+
+    /// Whether the commit was seen to move although nobody has it: by one that assigns itself. The last commit of who had
+    /// it may be seen so much later.
+    pub fn moved_unheld(&self, later: Duration) -> bool {
+        self.unheld.zip(self.moved).is_some_and(|(unheld, moved)| moved > unheld.plus(later))
     }
 
     /// Whether a commit was made within the last `window`, also of an offset that was committed before; only records of

@@ -67,6 +67,7 @@ impl Memory {
                 if let (Some(since), Some(last)) = (stale, partition.lag.readable()) {
                     partition.lag = PartitionLag::Stale { last, since };
                 }
+                history.held_by(partition.owner.is_some() || partition.held_by_any, now);
                 let committed = match partition.share {
                     // A share group commits nothing: everything below its start is done.
                     Some(share) => {
@@ -109,6 +110,7 @@ impl Memory {
                     patience,
                     moves: history.moved_within(patience, now),
                     alive: history.repeated_within(patience, now),
+                    unheld: history.moved_within(patience, now) && history.moved_unheld(news.interval),
                     rewound: history.rewound(),
                     time_to_loss: offset
                         .and_then(|offset| log.time_to_loss(offset, consumed.map_or(0.0, |rate| rate.per_second))),

@@ -32,6 +32,7 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
                 patience: partition.signs.patience,
                 moves: partition.signs.moves,
                 alive: partition.signs.alive,
+                unheld: partition.signs.unheld,
                 group_commits,
                 rewound: partition.signs.rewound,
                 time_to_loss: partition.signs.time_to_loss,

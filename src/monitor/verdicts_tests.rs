@@ -598,3 +598,17 @@ fn a_coordinator_that_does_not_answer_makes_no_lag() {
     scene.read_all();
     assert_eq!(scene.look().judgement.verdict, Verdict::Ok);
 }
+
+#[test]
+fn the_commits_of_members_that_went_are_no_standalone_consumers() {
+    let mut scene = Scene::new(&[&[0]]);
+    scene.for_seconds(60, |scene, _| {
+        scene.write(10);
+        scene.commits = vec![Some(scene.ends[0] - 5)];
+    });
+    (scene.members, scene.state) = (Vec::new(), GroupState::Empty);
+    // What they committed last is seen a moment later.
+    scene.commits = vec![Some(scene.ends[0])];
+    let group = scene.for_seconds(30, |scene, _| scene.write(10));
+    assert_eq!((verdict(&group), rules(&group)), ((Verdict::Stopped, Severity::Critical), vec!["no_members"]));
+}

@@ -269,6 +269,7 @@ pub struct PartitionRates {
 
 /// How the commit of a partition gets on, in what the rules of docs/health-rules.md go by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub struct CommitSigns {
     /// How long the partition is watched.
     pub watched: Duration,
@@ -280,6 +281,8 @@ pub struct CommitSigns {
     pub moves: bool,
     /// Within it a commit was repeated, or another partition of the same owner moved.
     pub alive: bool,
+    /// It moved within the patience although no member had the partition: a consumer that assigns itself.
+    pub unheld: bool,
     pub rewound: Option<Rewound>,
     /// When retention will pass the commit.
     pub time_to_loss: Option<Duration>,

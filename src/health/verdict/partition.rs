@@ -50,6 +50,8 @@ pub struct PartitionSigns {
     pub moves: bool,
     /// A commit was made within the patience, or another partition of the same owner moved: somebody is alive.
     pub alive: bool,
+    /// It moved within the patience although no member had the partition.
+    pub unheld: bool,
     /// Some partition of the group has a commit.
     pub group_commits: bool,
     pub rewound: Option<Rewound>,
@@ -138,12 +140,12 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
             find(Severity::Ok, Verdict::Ok, Reason::OpenTransaction { to_end: signs.open_transaction });
             return findings;
         }
-        Owner::NoMembers if !signs.moves => {
+        Owner::NoMembers if !signs.unheld => {
             let severity = if growing { Severity::Critical } else { Severity::Note };
             find(severity, Verdict::Stopped, Reason::NoMembers { lag, growing });
             return findings;
         }
-        Owner::Nobody { subscribed } if !signs.moves => {
+        Owner::Nobody { subscribed } if !signs.unheld => {
             let severity = if growing && subscribed { Severity::Critical } else { Severity::Note };
             let reason = if subscribed { Reason::NoOwner { lag } } else { Reason::NotSubscribed { lag } };
             find(severity, Verdict::Stopped, reason);

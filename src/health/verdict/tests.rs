@@ -136,7 +136,7 @@ fn nobody_reads() {
     let none = PartitionSigns { lag: Some(PartitionLag::Known(0)), ..nobody(subscribed, 1.0) };
     assert_eq!(of(&none), (Verdict::Ok, Severity::Note, "no_owner"));
     // A consumer that assigns itself is judged as any other.
-    let standalone = PartitionSigns { owner: Owner::NoMembers, ..signs() };
+    let standalone = PartitionSigns { owner: Owner::NoMembers, unheld: true, ..signs() };
     assert_eq!(of(&standalone).0, Verdict::Ok);
     assert!(judge(&standalone).reasons.iter().any(|finding| finding.reason == Reason::Standalone));
     assert_eq!(of(&PartitionSigns { time_lag: known(61), ..standalone }).0, Verdict::Lagging);
@@ -258,7 +258,7 @@ fn a_group_without_members_is_empty_or_stopped() {
     assert_eq!(group(&nobody, std::slice::from_ref(&read)).0, Verdict::Empty);
     let waiting = PartitionSigns { owner: Owner::NoMembers, moves: false, alive: false, ..signs() };
     assert_eq!(group(&nobody, &[read, waiting]).0, Verdict::Stopped);
-    let standalone = PartitionSigns { owner: Owner::NoMembers, ..signs() };
+    let standalone = PartitionSigns { owner: Owner::NoMembers, unheld: true, ..signs() };
     assert_eq!(group(&nobody, &[standalone]).0, Verdict::Ok);
     assert_eq!(group(&GroupSigns { read: false, ..nobody }, &[]).0, Verdict::Unknown);
     let connect = GroupSigns { reads_partitions: false, members: 2, ..nobody };
@@ -330,6 +330,7 @@ fn any_signs() -> impl Strategy<Value = PartitionSigns> {
             patience: secs(100),
             moves,
             alive,
+            unheld: moves,
             group_commits: true,
             ..PartitionSigns::default()
         }

@@ -58,6 +58,7 @@ pub struct SignsRow {
     patience_ms: u64,
     moves: bool,
     alive: bool,
+    unheld: bool,
     rewound: Option<RewoundRow>,
     to_log_start: Option<u64>,
     time_to_loss_ms: Option<u64>,
@@ -188,6 +189,7 @@ pub fn signs(partition: &PartitionView, now: At) -> SignsRow {
         patience_ms: millis(signs.patience),
         moves: signs.moves,
         alive: signs.alive,
+        unheld: signs.unheld,
         rewound: signs.rewound.map(|rewound| RewoundRow {
             from: rewound.from,
             to: rewound.to,
