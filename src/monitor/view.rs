@@ -328,6 +328,6 @@ impl View {
 
     /// Wall clock at a time of the stream.
     pub fn wall(&self, at: At) -> Option<Wall> {
-        Some(Wall(self.started?.0 + i64::try_from(at.0).ok()?))
+        Some(self.started?.at(at))
     }
 }
