@@ -248,6 +248,11 @@ impl Poller {
         news
     }
 
+    /// The newest facts that say it: those of this poll, else those before.
+    fn newest<'a, T>(&'a self, says: impl FnMut(&'a Snapshot) -> Option<T>) -> Option<T> {
+        [&self.news, &self.known].into_iter().find_map(says)
+    }
+
     /// All was seen that is to be seen.
     fn all_seen(&self) -> bool {
         self.facts_are_seen() && self.probe == probe::Stage::Over
