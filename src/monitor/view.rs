@@ -7,10 +7,10 @@ use std::time::Duration;
 use super::plan::Basis;
 use crate::assign::Assignor;
 use crate::assign::metrics::Metrics;
-use crate::health::rates::Rewound;
 use crate::health::rebalances::Happening;
 use crate::health::{
-    Direction, Drain, IdleReason, Judgement, LagTotals, MemberForecast, PartitionLag, Rate, Thresholds, TimeLag,
+    Direction, Drain, IdleReason, Judgement, LagTotals, MemberForecast, PartitionLag, Rate, Rewound, Thresholds,
+    TimeLag,
 };
 use crate::model::{
     At, Evidence, GroupKind, GroupState, Listing, LogGap, LogProgress, MemberLog, Name, Probes, Problem, Progress,

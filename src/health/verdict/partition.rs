@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{COMPLETE, Finding, Judgement, Reason, Severity, Verdict};
-use crate::health::rates::{Rewound, SHORTEST};
-use crate::health::{Direction, PartitionLag, Rate, Thresholds, TimeLag};
+use crate::health::rate::SHORTEST;
+use crate::health::{Direction, PartitionLag, Rate, Rewound, Thresholds, TimeLag};
 use crate::model::At;
 
 /// Retention that passes the commit sooner than that is a trouble.

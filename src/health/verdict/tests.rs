@@ -5,9 +5,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::health::rates::Rewound;
 use crate::health::verdict::partition::NEAR_LOSS;
-use crate::health::{Direction, PartitionLag, Rate, Thresholds, TimeLag};
+use crate::health::{Direction, PartitionLag, Rate, Rewound, Thresholds, TimeLag};
 use crate::model::At;
 
 const MINUTE: Duration = Duration::from_secs(60);
