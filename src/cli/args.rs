@@ -8,6 +8,7 @@ use crate::assign::Assignor;
 use crate::frame::order::History;
 use crate::health::rebalances::Storm;
 use crate::health::{Rules, Thresholds};
+use crate::model::millis;
 use crate::monitor::KEEP;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
@@ -444,7 +445,7 @@ pub fn history(text: &str) -> Result<History, String> {
         return Ok(History::All);
     }
     let back = time(text, "6h, 30m or all")?;
-    Ok(History::Last(u64::try_from(back.as_millis()).unwrap_or(u64::MAX)))
+    Ok(History::Last(millis(back)))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::args::{Args, Collect, Command, Dashboard, Demo, Log, Replay, Screen, Snapshot, Watch};
 use super::settings::{UsageError, launch, preferences, settings};
-use crate::model::{Name, name};
+use crate::model::{Name, millis, name};
 use crate::monitor::Monitor;
 use crate::report::Stay;
 use crate::source::recording::{self, Pace};
@@ -104,7 +104,7 @@ fn screen(args: &Screen, label: Name, interval: Duration, keys_from_tty: bool) -
         charset: facts.charset,
         mouse: args.mouse,
         label,
-        interval_ms: u64::try_from(interval.as_millis()).unwrap_or(u64::MAX),
+        interval_ms: millis(interval),
         keys_from_tty,
     })
 }

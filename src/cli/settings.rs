@@ -10,6 +10,7 @@ use super::config::Property;
 use crate::collector::{PatternError, Selection};
 use crate::frame::order::{self, LogMode, Settings};
 use crate::health::{Rules, Thresholds};
+use crate::model::millis;
 use crate::model::name::safe;
 use crate::monitor::{Preferences, Reset};
 use crate::source::live::Launch;
@@ -62,7 +63,7 @@ pub fn settings(cluster: &Cluster, watch: &Watch, interval: Duration) -> Result<
         exclude_groups: watch.exclude_groups.clone(),
         topics: watch.topics.clone(),
         named_topics: Vec::new(),
-        interval_ms: u64::try_from(interval.as_millis()).unwrap_or(u64::MAX),
+        interval_ms: millis(interval),
         log: match watch.coordinator_log {
             CoordinatorLog::Auto => LogMode::Auto,
             CoordinatorLog::Off => LogMode::Off,

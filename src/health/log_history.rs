@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use super::rates::{Rate, SHORTEST};
-use super::{Samples, TimeLag};
+use super::rate::SHORTEST;
+use super::{Rate, Samples, TimeLag};
 use crate::model::At;
 
 const ENDS: usize = 128;

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::Samples;
-use crate::model::At;
 
 /// The time that a direction is taken over.
 pub const WINDOW: Duration = Duration::from_secs(60);
@@ -30,7 +29,7 @@ impl Direction {
             return Self::Flat;
         }
         let step = length / (2 * POINTS - 1);
-        let values: Option<Vec<f64>> = (0..2 * POINTS).map(|back| lag.value(before(newest, step * back))).collect();
+        let values: Option<Vec<f64>> = (0..2 * POINTS).map(|back| lag.value(newest.minus(step * back))).collect();
         let Some(values) = values else { return Self::Flat };
         let (newer, older) = values.split_at(POINTS as usize);
         let (now, then) = (median(newer), median(older));
@@ -43,10 +42,6 @@ impl Direction {
             Self::Flat
         }
     }
-}
-
-fn before(at: At, time: Duration) -> At {
-    At(at.0.saturating_sub(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)))
 }
 
 fn median(values: &[f64]) -> f64 {
@@ -65,13 +60,14 @@ pub fn spark(lag: &Samples, window: Duration, cells: u32) -> Vec<u64> {
         return vec![whole(value as f64)];
     }
     let step = length / (cells - 1);
-    let values = (0..cells).rev().filter_map(|back| lag.value(before(newest, step * back)));
+    let values = (0..cells).rev().filter_map(|back| lag.value(newest.minus(step * back)));
     values.map(whole).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::At;
 
     fn samples(values: impl IntoIterator<Item = (u64, i64)>) -> Samples {
         let mut ring = Samples::default();

@@ -22,5 +22,5 @@ pub use offsets::{Column, Commit, Commits, ShareOffsets, SharePartition, TopicOf
 pub use probe::{Age, Probe, Probes, RecordTime, TimestampType};
 pub use problem::{Problem, Scope};
 pub use snapshot::{Listing, LogProgress, Progress, Snapshot};
-pub use time::{At, Wall};
+pub use time::{At, Wall, millis};
 pub use topic::{Partition, Presence, Topic, parse_id, print_id};

@@ -52,8 +52,7 @@ impl Memory {
     ) -> impl Iterator<Item = Happening> + use<> {
         let mut lines = Vec::new();
         let mut line = |at: At, what| {
-            let wall = Wall(started.0.saturating_add(i64::try_from(at.0).unwrap_or(i64::MAX)));
-            lines.push(Happening { group: group.id.clone(), wall, log: None, what });
+            lines.push(Happening { group: group.id.clone(), wall: started.at(at), log: None, what });
         };
         if let Some((from, since)) = self.verdict(&group.judgement, now)
             && let Some(first) = group.judgement.reasons.first()

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::logs::Logs;
 use super::plan::rounded;
 use super::view::{CommitSigns, GroupView, MemberView, PartitionRates, PartitionView, Rates};
-use crate::health::rates::{Committed, SHORTEST};
-use crate::health::{PartitionHistory, PartitionLag, Rate, TimeLag};
+use crate::health::rate::SHORTEST;
+use crate::health::{Committed, PartitionHistory, PartitionLag, Rate, TimeLag};
 use crate::model::{At, Evidence, Group, GroupKind, Name, Snapshot};
 
 /// So many looks at the commits in a row may be missing before what is known of them is stale.

@@ -1,5 +1,7 @@
 //! From a group's facts to its history, and from there to its view.
 
+use std::time::Duration;
+
 use super::view::{GroupView, RebalanceView};
 use super::{Memory, Polls};
 use crate::health::rebalances::{Asked, History, Poll, Reach, Storm};
@@ -21,7 +23,7 @@ pub fn poll<'a>(
         return None;
     }
     memory.polled = Some(at);
-    let wall = Wall(started.unwrap_or_default().0.saturating_add(i64::try_from(at.0).unwrap_or(i64::MAX)));
+    let wall = started.unwrap_or_default().at(at);
     Some(Poll {
         group: &view.id,
         kind: &view.kind,
@@ -69,6 +71,5 @@ pub fn reach(log: &LogProgress, started: Option<Wall>) -> Reach {
         return Reach::Whole;
     }
     let Some((back, started)) = log.history_ms.filter(|_| log.read < CUT).zip(started) else { return Reach::Unknown };
-    let signed = |millis: u64| i64::try_from(millis).unwrap_or(i64::MAX);
-    Reach::Since(Wall(started.0.saturating_add(signed(log.observed_at.0)).saturating_sub(signed(back))))
+    Reach::Since(started.at(log.observed_at).minus(Duration::from_millis(back)))
 }

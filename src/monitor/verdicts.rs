@@ -19,7 +19,7 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
         .map(|partition| {
             judge(&PartitionSigns {
                 now,
-                lag: Some(partition.lag),
+                lag: partition.lag,
                 owner: owner(group, partition, rebalancing.is_some()),
                 control_record: partition.doubtful == 1 && partition.lag == PartitionLag::Known(1),
                 open_transaction: partition.open_transaction,
@@ -27,15 +27,8 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
                 direction: partition.direction,
                 written: partition.rates.written,
                 in_flight: partition.rates.in_flight,
-                watched: partition.signs.watched,
-                silent: partition.signs.silent,
-                patience: partition.signs.patience,
-                moves: partition.signs.moves,
-                alive: partition.signs.alive,
-                unheld: partition.signs.unheld,
+                commit: partition.signs,
                 group_commits,
-                rewound: partition.signs.rewound,
-                time_to_loss: partition.signs.time_to_loss,
                 rebalancing,
                 thresholds,
             })

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::plan::Basis;
 use crate::assign::Assignor;
 use crate::assign::metrics::Metrics;
-use crate::health::rates::Rewound;
 use crate::health::rebalances::Happening;
 use crate::health::{
     Direction, Drain, IdleReason, Judgement, LagTotals, MemberForecast, PartitionLag, Rate, Thresholds, TimeLag,
@@ -23,6 +21,7 @@ pub use super::metadata::view::{
 };
 pub use super::plan::view::{DrainView, Fit, MemberChange, PlanView, PlannedMember, Way};
 pub use crate::health::rebalances::Summary as RebalanceView;
+pub use crate::health::verdict::CommitSigns;
 
 /// Everything there is to show. Cheap to clone: groups are shared with the views before and after.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -236,6 +235,7 @@ pub struct PartitionView {
     pub time_lag: TimeLag,
     /// Where its lag went within the last minute.
     pub direction: Direction,
+    /// How its commit gets on.
     pub signs: CommitSigns,
     pub judgement: Judgement,
     /// Of a share group: how far it has read.
@@ -265,27 +265,6 @@ pub struct PartitionRates {
     pub consumed: Option<Rate>,
     /// Its lag is on its way between two commits: no backlog.
     pub in_flight: bool,
-}
-
-/// How the commit of a partition gets on, in what the rules of docs/health-rules.md go by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
-pub struct CommitSigns {
-    /// How long the partition is watched.
-    pub watched: Duration,
-    /// How long a commit is overdue at most.
-    pub silent: Duration,
-    /// How long one may be waited for.
-    pub patience: Duration,
-    /// The commit moved within the patience.
-    pub moves: bool,
-    /// Within it a commit was repeated, or another partition of the same owner moved.
-    pub alive: bool,
-    /// It moved within the patience although no member had the partition: a consumer that assigns itself.
-    pub unheld: bool,
-    pub rewound: Option<Rewound>,
-    /// When retention will pass the commit.
-    pub time_to_loss: Option<Duration>,
 }
 
 impl PartitionView {
@@ -331,6 +310,6 @@ impl View {
 
     /// Wall clock at a time of the stream.
     pub fn wall(&self, at: At) -> Option<Wall> {
-        Some(Wall(self.started?.0 + i64::try_from(at.0).ok()?))
+        Some(self.started?.at(at))
     }
 }

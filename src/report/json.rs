@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::Outcome;
 use crate::health::{LagTotals, PartitionLag};
-use crate::model::{At, Name, Problem, Scope};
+use crate::model::{At, Name, Problem, Scope, millis};
 use crate::monitor::view::{Feed, GroupView, MemberView, PartitionView, Rates, View};
 
 /// Version of the schema: grows when a field changes its meaning or goes away, not when one is added.
@@ -242,7 +242,7 @@ pub fn snapshot(outcome: &Outcome) -> Snapshot {
 }
 
 fn group_row(group: &GroupView, view: &View) -> Group {
-    let age = |at: Option<At>| at.map(|at| millis(view.now, at));
+    let age = |at: Option<At>| at.map(|at| millis(view.now.since(at)));
     let called = |place: usize| Some(group.members.get(place)?.id.clone());
     Group {
         group: group.id.clone(),
@@ -380,10 +380,6 @@ fn problem_row(problem: &Problem, now: At) -> ProblemRow {
         cause: problem.cause.clone(),
         remedy: problem.remedy.clone(),
         lasting: problem.lasting,
-        age_ms: millis(now, problem.since),
+        age_ms: millis(now.since(problem.since)),
     }
-}
-
-fn millis(now: At, then: At) -> u64 {
-    u64::try_from(now.since(then).as_millis()).unwrap_or(u64::MAX)
 }

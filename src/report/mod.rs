@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::frame::Order;
 use crate::health::PartitionLag;
-use crate::model::{Name, Problem, Scope, name};
+use crate::model::{Name, Problem, Scope, millis, name};
 use crate::monitor::Monitor;
 use crate::monitor::view::{Feed, GroupView, PartitionView, View};
 use crate::source::{Input, Source};
@@ -106,7 +106,7 @@ pub async fn observe_longer(
                 tracing::info!("all was seen; watching for {:?} more", stay.time);
                 over = Some(now + stay.time);
                 deadline = now + stay.time + timeout;
-                let interval = u64::try_from(stay.interval.as_millis()).unwrap_or(u64::MAX);
+                let interval = millis(stay.interval);
                 let _ = source.orders.send(Order::Interval(interval)).await;
             }
         }

@@ -6,9 +6,8 @@ use super::look::Look;
 use super::page::Entry;
 use super::sentence;
 use super::standing::{self, plural};
-use crate::health::rates::Rewound;
 use crate::health::verdict::{COMPLETE, Finding};
-use crate::health::{Judgement, TimeLag};
+use crate::health::{Judgement, Rewound, TimeLag};
 use crate::monitor::view::{GroupView, PartitionView};
 
 /// Verdict, findings, and how much of the evidence is there.

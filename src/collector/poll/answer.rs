@@ -47,8 +47,7 @@ pub enum Answer {
     Offsets(i32, Spec, OffsetsAnswer),
     Probe(Box<ProbeAnswer>),
     Rebalancing(Result<GroupList, CallError>),
-    /// Last stable offset and high watermark.
-    /// Partition, the next offset to read when it was asked, last stable offset and high watermark.
+    /// Partition of the log, the next offset to read when it was asked, last stable offset and high watermark.
     Held(Vec<(i32, i64, (i64, i64))>),
     Assignor(Name, Result<Box<(Protocol, Description)>, CallError>),
     LogStart(Log, Result<Option<LogStart>, CallError>),

@@ -237,8 +237,7 @@ impl Poller {
             return;
         }
         self.subscriptions.insert(row.id.clone(), read);
-        let described = [&self.news, &self.known].map(|facts| facts.groups.get(&row.id)?.description.clone());
-        if let Some(description) = described.into_iter().flatten().next() {
+        if let Some(description) = self.newest(|facts| facts.groups.get(&row.id)?.description.clone()) {
             self.tell_description(&row.id, description);
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::collector::log::start;
 use crate::frame::order::History;
 use crate::kafka::{Admin, CallError, Client, Log, Spec, TopicAnswer};
-use crate::model::{Name, Wall};
+use crate::model::Name;
 
 /// From where a log is to be read, and what topic ids are called.
 pub struct LogStart {
@@ -51,7 +51,7 @@ pub async fn find_start(
         None => BTreeMap::new(),
         Some(back) => {
             let now = super::super::wall_now();
-            let since = Wall(now.0 - i64::try_from(back.as_millis()).unwrap_or(i64::MAX));
+            let since = now.minus(back);
             let (numbers, timeout) = (bounds.keys().copied().collect::<Vec<_>>(), admin.timeout());
             let find = move || client.offsets_since(log.topic(), &numbers, since, timeout);
             tokio::task::spawn_blocking(find).await.map_err(|_| CallError::Timeout)??

@@ -26,7 +26,7 @@ use crate::clock::Clock;
 use crate::frame::order::Isolation;
 use crate::frame::{Note, Settings};
 use crate::kafka::{Admin, Client, ClientErrors, Log, Metadata, Spec, is_login};
-use crate::model::{Cluster, Event, GroupKind, GroupState, Name, Progress, Snapshot, Topic};
+use crate::model::{Cluster, Event, GroupKind, GroupState, Name, Progress, Snapshot, Topic, millis};
 
 use answer::{Answer, Call};
 use tail::Tail;
@@ -248,6 +248,11 @@ impl Poller {
         news
     }
 
+    /// The newest facts that say it: those of this poll, else those before.
+    fn newest<'a, T>(&'a self, says: impl FnMut(&'a Snapshot) -> Option<T>) -> Option<T> {
+        [&self.news, &self.known].into_iter().find_map(says)
+    }
+
     /// All was seen that is to be seen.
     fn all_seen(&self) -> bool {
         self.facts_are_seen() && self.probe == probe::Stage::Over
@@ -305,8 +310,4 @@ impl Poller {
         let newest = self.errors.newest(crate::collector::LATELY)?;
         (is_login(newest.code) || !self.listing_complete).then(|| causes::of_connection(&newest))
     }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 
 use super::answer::{Answer, Call};
-use super::topics::topics_of;
 use super::{Poller, STARTS_EVERY};
 use crate::frame::order::Isolation;
 use crate::kafka::{CallError, LogOffsets, Spec};
@@ -43,13 +42,6 @@ impl Fresh {
 }
 
 impl Poller {
-    /// The topics of the groups that answered in this poll.
-    fn topics_answered(&self) -> BTreeSet<Name> {
-        let groups = self.answered.iter().flat_map(|name| [self.known.groups.get(name), self.news.groups.get(name)]);
-        let topics = groups.flatten().flat_map(topics_of);
-        topics.filter(|topic| self.selection.topic(topic)).cloned().collect()
-    }
-
     /// Asks the last stable offsets that are due: of every topic where the consumers cannot read beyond, else now and
     /// then, and while a transaction is open.
     pub(super) fn ask_stables(&mut self, forced: bool) {
@@ -58,7 +50,7 @@ impl Poller {
             let asked = self.fresh.stables_asked.get(topic);
             always || self.fresh.open.contains(topic) || asked.is_none_or(|at| at.elapsed() >= STARTS_EVERY)
         };
-        let topics: BTreeSet<Name> = self.topics_answered().into_iter().filter(due).collect();
+        let topics: BTreeSet<Name> = self.topics_of(self.answered.iter()).into_iter().filter(due).collect();
         for topic in &topics {
             self.fresh.stables_asked.insert(topic.clone(), Instant::now());
         }
@@ -67,7 +59,7 @@ impl Poller {
 
     /// Asks the ends of every topic of the groups that answered in this poll, and the starts where they are due.
     pub(super) fn ask_offsets(&mut self, forced: bool) {
-        let topics = self.topics_answered();
+        let topics = self.topics_of(self.answered.iter());
         let every = if forced { Duration::ZERO } else { STARTS_EVERY };
         let due = |topic: &&Name| {
             self.fresh.starts_asked.get(*topic).is_none_or(|at| at.elapsed() >= every) || self.near_start(topic)
@@ -80,14 +72,16 @@ impl Poller {
         self.ask_spec(&starts, Spec::Earliest);
     }
 
+    /// The newest offsets of that kind of a topic's logs, as far as they are told.
+    pub(super) fn column(&self, topic: &Name, spec: Spec) -> Option<&Column> {
+        self.newest(|facts| column(facts.offsets.get(topic)?, spec))
+    }
+
     /// The ends of every topic of a group that has a leader were read, or it is told why not.
     pub(super) fn ends_are_known(&self) -> bool {
         self.topics_of_groups().iter().all(|topic| {
             let led = self.metadata.topics.get(topic).into_iter().flatten().any(|partition| partition.leader.is_some());
-            let read = [&self.news, &self.known]
-                .iter()
-                .any(|facts| facts.offsets.get(topic).is_some_and(|offsets| offsets.end.is_some()));
-            !led || read || self.problems.any("end offsets")
+            !led || self.column(topic, Spec::Latest).is_some() || self.problems.any("end offsets")
         })
     }
 

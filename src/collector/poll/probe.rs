@@ -8,8 +8,8 @@ use super::answer::{Answer, Call};
 use crate::collector::causes::{Cause, explain, is_denied};
 use crate::collector::wall_now;
 use crate::frame::order::Isolation;
-use crate::kafka::{self, Place, Probed};
-use crate::model::{Name, Probes, Scope, Wall};
+use crate::kafka::{self, Place, Probed, Spec};
+use crate::model::{Column, Name, Probes, Scope, Wall};
 
 /// Partitions of groups at most.
 const MOST: usize = 2000;
@@ -70,26 +70,18 @@ impl Poller {
         let mut places: BTreeMap<Place, Vec<Name>> = BTreeMap::new();
         let (mut count, mut left_out) = (0, 0);
         for group in self.tracked.keys() {
-            let facts = [&self.news, &self.known];
-            let Some(commits) = facts.iter().find_map(|facts| facts.groups.get(group)?.commits.as_ref()) else {
-                continue;
-            };
-            for (topic, commits) in &commits.topics {
-                let column = |end: bool| {
-                    facts.iter().find_map(|facts| {
-                        let offsets = facts.offsets.get(topic)?;
-                        if end { offsets.end.as_ref() } else { offsets.start.as_ref() }
-                    })
-                };
+            let commits = self.newest(|facts| facts.groups.get(group)?.commits.as_ref());
+            for (topic, commits) in commits.into_iter().flat_map(|commits| &commits.topics) {
+                let (starts, ends) = (self.column(topic, Spec::Earliest), self.column(topic, Spec::Latest));
                 let led = |partition: i32| {
                     let known = self.metadata.topics.get(topic)?.get(usize::try_from(partition).ok()?)?;
                     known.leader
                 };
                 for (partition, commit) in commits {
-                    let offset = |end| column(end).and_then(|column| column.get(*partition)).map(|(offset, _)| offset);
-                    let Some(end) = offset(true).filter(|_| led(*partition).is_some()) else { continue };
+                    let offset = |column: Option<&Column>| Some(column?.get(*partition)?.0);
+                    let Some(end) = offset(ends).filter(|_| led(*partition).is_some()) else { continue };
                     // What is before the log's start is lost.
-                    let from = offset(false).map_or(commit.offset, |start| start.max(commit.offset));
+                    let from = offset(starts).map_or(commit.offset, |start| start.max(commit.offset));
                     if from >= end {
                         continue;
                     }

@@ -365,8 +365,8 @@ impl Poller {
     /// What the log told of a group is not what is true now: the facts stay, marked, until an admin call tells better.
     fn mark_gap(&mut self, group: &Name) {
         let Some(gap) = self.tail.state.gap(group) else { return };
-        let told = [&self.news, &self.known].map(|facts| facts.groups.get(group)?.description.as_ref());
-        let Some(told) = told.into_iter().flatten().next() else { return };
+        let told = self.newest(|facts| facts.groups.get(group)?.description.as_ref());
+        let Some(told) = told else { return };
         // Without a reader there is no gap in what it says.
         let marks = told.evidence == Evidence::Log || self.tail.groups.is_some();
         if marks && told.log_gap != Some(gap) {

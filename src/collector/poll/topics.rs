@@ -11,12 +11,14 @@ use crate::model::{Broker, Cluster, Group, Name, Presence, Scope, Topic};
 impl Poller {
     /// The topics that some selected group commits to, owns, shall own or subscribes to.
     pub(super) fn topics_of_groups(&self) -> BTreeSet<Name> {
-        let groups = self.tracked.keys().flat_map(|name| [self.known.groups.get(name), self.news.groups.get(name)]);
-        let mut topics = BTreeSet::new();
-        for group in groups.flatten() {
-            topics.extend(topics_of(group).filter(|topic| self.selection.topic(topic)).cloned());
-        }
-        topics
+        self.topics_of(self.tracked.keys())
+    }
+
+    /// The same of these groups.
+    pub(super) fn topics_of<'a>(&self, groups: impl Iterator<Item = &'a Name>) -> BTreeSet<Name> {
+        let facts = groups.flat_map(|name| [self.known.groups.get(name), self.news.groups.get(name)]);
+        let topics = facts.flatten().flat_map(topics_of);
+        topics.filter(|topic| self.selection.topic(topic)).cloned().collect()
     }
 
     /// … and those that were named.

@@ -193,7 +193,7 @@ impl Why {
         let own = timeout(departure.member.session_timeout_ms);
         let mut why = Self {
             verdict: Departed::CannotTell,
-            quiet: departure.last_commit.map(|commit| between(commit, left)),
+            quiet: departure.last_commit.map(|commit| left.since(commit)),
             idle: held == Some(0),
             lag_waiting: departure.lag_waiting,
             was_away,
@@ -281,9 +281,4 @@ impl fmt::Display for Why {
 /// Whole seconds above one second.
 fn rounded(duration: Duration) -> Duration {
     if duration.as_secs() > 0 { Duration::from_secs(duration.as_secs()) } else { duration }
-}
-
-/// From one record to another of the same clock; zero where that clock was set back.
-pub(super) fn between(earlier: Wall, later: Wall) -> Duration {
-    Duration::from_millis(u64::try_from(later.0.saturating_sub(earlier.0)).unwrap_or(0))
 }

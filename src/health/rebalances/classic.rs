@@ -11,7 +11,7 @@ use super::group::{GroupHistory, Seen, departure_of};
 use super::members::Known;
 use super::moves::{self, Held, Holding};
 use super::rebalance::{Happened, Happening, Moves, Rebalance, Who};
-use crate::model::{Departure, Event, EventMember, Generation, GroupKind, Name, Wall};
+use crate::model::{Departure, Event, EventMember, Generation, GroupKind, Name};
 
 impl GroupHistory {
     pub(super) fn fold_generation(&mut self, event: &Event, record: &Generation, seen: Seen, out: &mut Vec<Happening>) {
@@ -123,7 +123,7 @@ impl GroupHistory {
         let draft = std::mem::take(&mut self.draft);
         let rebalance = Rebalance {
             log: Some(event.log),
-            began: Wall(ended.0.saturating_sub(i64::try_from(took.known().as_millis()).unwrap_or(0))),
+            began: ended.minus(took.known()),
             ended,
             took,
             from: Some(from),

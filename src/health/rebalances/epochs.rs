@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cause::{CauseKind, Certainty, between};
+use super::cause::{CauseKind, Certainty};
 use super::draft::Draft;
 use super::group::{GroupHistory, departure_of};
 use super::members::{AWAY, Known};
@@ -205,9 +205,9 @@ impl GroupHistory {
         let draft = std::mem::take(&mut self.draft);
         let Some(begun) = draft.begun else { return };
         let took = if self.members_known && event.wall >= begun.wall {
-            Took::Exact(between(begun.wall, event.wall))
+            Took::Exact(event.wall.since(begun.wall))
         } else {
-            Took::AtLeast(between(begun.wall, event.wall))
+            Took::AtLeast(event.wall.since(begun.wall))
         };
         let moves = self.moves();
         let rebalance = Rebalance {
@@ -236,6 +236,6 @@ impl GroupHistory {
 impl Draft {
     /// How long it lasts, by the coordinator's clock.
     pub(super) fn lasting(&self, now: crate::model::Wall) -> Option<Duration> {
-        self.begun.map(|begun| between(begun.wall, now))
+        self.begun.map(|begun| now.since(begun.wall))
     }
 }

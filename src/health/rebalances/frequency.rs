@@ -6,7 +6,6 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::cause::between;
 use super::rebalance::Rebalance;
 use crate::model::Wall;
 
@@ -85,15 +84,15 @@ impl Frequency {
     ) -> Self {
         let mut frequency = Self { strip: vec![0; SLOTS], ..Self::default() };
         let mut within_storm = 0;
-        let hour_ago = Wall(now.0.saturating_sub(HOUR.as_millis() as i64));
-        let span = between(since.max(hour_ago), now);
+        let hour_ago = now.minus(HOUR);
+        let span = now.since(since.max(hour_ago));
         let mut busy = Duration::ZERO;
         let mut count = |began: Wall, ended: Wall| {
-            let age = between(began, now);
+            let age = now.since(began);
             frequency.per_5min += usize::from(age < FIVE_MINUTES);
             frequency.per_hour += usize::from(age < HOUR);
             within_storm += usize::from(age < storm.window);
-            busy += between(began.max(hour_ago), ended.min(now));
+            busy += ended.min(now).since(began.max(hour_ago));
             let back = now.0.div_euclid(SLOT) - began.0.div_euclid(SLOT);
             if let Some(slot) = usize::try_from(back).ok().and_then(|back| (SLOTS - 1).checked_sub(back)) {
                 frequency.strip[slot] += 1;

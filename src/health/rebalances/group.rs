@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cause::{CauseKind, Certainty, Why, between};
+use super::cause::{CauseKind, Certainty, Why};
 use super::draft::Draft;
 use super::members::{AWAY, Known, Topics};
 use super::moves::{self, Free, Held, Holding};
@@ -262,7 +262,7 @@ impl GroupHistory {
         let by = u64::try_from(from.saturating_sub(to)).unwrap_or(0);
         if let Some(last) = self.side.back_mut()
             && last.log.is_some_and(|(log, _)| log == event.log.0)
-            && between(last.wall, event.wall) <= RESET
+            && event.wall.since(last.wall) <= RESET
             && let Happening { what: Happened::CommitsBack { partitions, records, .. }, .. } = Arc::make_mut(last)
         {
             *partitions += 1;
@@ -324,7 +324,7 @@ impl GroupHistory {
         let away = known.is_some_and(|known| known.epoch == Some(AWAY));
         let default = self.kind.as_ref().and_then(|kind| self.defaults.session_timeout_ms(kind));
         let why = Why::of(&departure, left, held, away, default);
-        let until = Wall(left.0.saturating_add(i64::try_from(why.return_window().as_millis()).unwrap_or(i64::MAX)));
+        let until = left.plus(why.return_window());
         self.expected.retain(|expected| expected.until >= left);
         if self.expected.len() == EXPECTED {
             self.expected.pop_front();
@@ -340,7 +340,7 @@ impl GroupHistory {
         let returns = |expected: &Expected| expected.who.resembles(who) && event.wall <= expected.until;
         let Some(place) = self.expected.iter().rposition(returns) else { return };
         let Some(expected) = self.expected.remove(place) else { return };
-        let after = between(expected.left, event.wall);
+        let after = event.wall.since(expected.left);
         let is_it = |gone: &Gone| gone.who.id == expected.who.id;
         if self.draft.gone.list.iter().any(is_it) {
             let Draft { causes, gone, .. } = &mut self.draft;

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cause::between;
 use super::frequency::{Frequency, HOUR, Storm};
 use super::group::{GroupHistory, KEPT, Missing, Seen};
 use super::polled::Poll;
@@ -285,19 +284,17 @@ impl History {
         };
         let newest = if by_log { group.newest } else { None };
         let now = asked.wall.max(newest).unwrap_or_default();
-        let ahead = asked.wall.zip(newest).map(|(wall, newest)| between(wall, newest));
+        let ahead = asked.wall.zip(newest).map(|(wall, newest)| newest.since(wall));
         let (list, total) = if by_log { (&group.list, group.total) } else { (&group.polled.list, group.polled.total) };
         let ongoing = if asked.at_rest { None } else { group.ongoing(asked.at, now) };
-        let lasting = ongoing
-            .as_ref()
-            .map(|ongoing| Wall(now.0.saturating_sub(i64::try_from(ongoing.lasting.as_millis()).unwrap_or(i64::MAX))));
+        let lasting = ongoing.as_ref().map(|ongoing| now.minus(ongoing.lasting));
         let frequency =
             Frequency::of(list.iter().map(|rebalance| &**rebalance), lasting, now, since.unwrap_or(now), asked.storm);
         let from_the_beginning = by_log && (group.complete || asked.reach == Reach::Whole);
-        let reaches_back = from_the_beginning || since.is_some_and(|since| between(since, now) >= HOUR);
+        let reaches_back = from_the_beginning || since.is_some_and(|since| now.since(since) >= HOUR);
         let missing = group.missing.filter(|_| by_log);
-        let missing_lately = missing.is_some_and(|(_, until)| between(until, now) < HOUR);
-        let overflown = list.len() == KEPT && list.front().is_some_and(|oldest| between(oldest.began, now) < HOUR);
+        let missing_lately = missing.is_some_and(|(_, until)| now.since(until) < HOUR);
+        let overflown = list.len() == KEPT && list.front().is_some_and(|oldest| now.since(oldest.began) < HOUR);
         Summary {
             evidence: if by_log { Evidence::Log } else { Evidence::Admin },
             frequency,

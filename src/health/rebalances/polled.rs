@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cause::{Certainty, Why, between};
+use super::cause::{Certainty, Why};
 use super::draft::Draft;
 use super::group::{GroupHistory, KEPT, line};
 use super::moves::{self, Free, Held, Holding};
@@ -93,8 +93,8 @@ impl Polled {
     /// How long a classic rebalance took whose record this is: the sync phase is in the record, the rest only polls
     /// know, by the stream's own clock.
     pub(super) fn took(&mut self, event: &Event, joined_at: Option<Wall>, seen: super::Seen) -> Took {
-        let sync = joined_at.map_or(Duration::ZERO, |joined| between(joined, event.wall));
-        let close = |wall: Wall| between(event.wall, wall).max(between(wall, event.wall)) <= LIVE;
+        let sync = joined_at.map_or(Duration::ZERO, |joined| event.wall.since(joined));
+        let close = |wall: Wall| wall.since(event.wall).max(event.wall.since(wall)) <= LIVE;
         if !seen.wall.is_some_and(close) {
             return Took::AtLeast(sync);
         }
@@ -188,7 +188,7 @@ impl GroupHistory {
         }
         let rebalance = Rebalance {
             log: None,
-            began: Wall(poll.wall.0.saturating_sub(i64::try_from(took.known().as_millis()).unwrap_or(0))),
+            began: poll.wall.minus(took.known()),
             ended: poll.wall,
             took,
             causes: draft.causes,

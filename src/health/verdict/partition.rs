@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{COMPLETE, Finding, Judgement, Reason, Severity, Verdict};
-use crate::health::rates::{Rewound, SHORTEST};
-use crate::health::{Direction, PartitionLag, Rate, Thresholds, TimeLag};
+use crate::health::rate::SHORTEST;
+use crate::health::{Direction, PartitionLag, Rate, Rewound, Thresholds, TimeLag};
 use crate::model::At;
 
 /// Retention that passes the commit sooner than that is a trouble.
@@ -24,12 +24,32 @@ pub enum Owner {
     Unsettled,
 }
 
-/// All that decides the verdict on a partition.
+/// How the commit of a partition gets on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // each is a fact of its own
-#[derive(Debug, Clone, Default)]
+pub struct CommitSigns {
+    /// How long commit and end are watched together.
+    pub watched: Duration,
+    /// How long a commit is overdue at most.
+    pub silent: Duration,
+    /// How long one may be waited for.
+    pub patience: Duration,
+    /// The commit was seen to move within the patience.
+    pub moves: bool,
+    /// A commit was repeated within the patience, or another partition of the same owner moved: somebody is alive.
+    pub alive: bool,
+    /// The commit moved within the patience although no member had the partition: a consumer that assigns itself.
+    pub unheld: bool,
+    pub rewound: Option<Rewound>,
+    /// When retention will pass the commit.
+    pub time_to_loss: Option<Duration>,
+}
+
+/// All that decides the verdict on a partition.
+#[derive(Debug, Clone, Copy, Default)]
 pub struct PartitionSigns {
     pub now: At,
-    pub lag: Option<PartitionLag>,
+    pub lag: PartitionLag,
     pub owner: Owner,
     /// The one record that the lag is may be a transaction's marker.
     pub control_record: bool,
@@ -40,22 +60,9 @@ pub struct PartitionSigns {
     pub written: Option<Rate>,
     /// The lag is no more than what is on its way between two commits.
     pub in_flight: bool,
-    /// How long commit and end are watched together.
-    pub watched: Duration,
-    /// How long a commit is overdue at most.
-    pub silent: Duration,
-    /// How long one may be waited for.
-    pub patience: Duration,
-    /// The commit was seen to move within the patience.
-    pub moves: bool,
-    /// A commit was made within the patience, or another partition of the same owner moved: somebody is alive.
-    pub alive: bool,
-    /// It moved within the patience although no member had the partition.
-    pub unheld: bool,
+    pub commit: CommitSigns,
     /// Some partition of the group has a commit.
     pub group_commits: bool,
-    pub rewound: Option<Rewound>,
-    pub time_to_loss: Option<Duration>,
     /// For how long a rebalance is under way, and whether that may be longer.
     pub rebalancing: Option<(Duration, bool)>,
     pub thresholds: Thresholds,
@@ -65,24 +72,24 @@ pub struct PartitionSigns {
 pub fn judge(signs: &PartitionSigns) -> Judgement {
     let mut findings = Vec::new();
     let mut find = |severity, verdict, reason| findings.push(Finding::new(severity, verdict, reason));
-    let mut completeness = (signs.watched.as_secs_f64() / COMPLETE.as_secs_f64()).min(1.0);
+    let mut completeness = (signs.commit.watched.as_secs_f64() / COMPLETE.as_secs_f64()).min(1.0);
     match signs.lag {
-        None | Some(PartitionLag::Unknown) => {
+        PartitionLag::Unknown => {
             completeness = 0.0;
             find(Severity::Unknown, Verdict::Unknown, Reason::NotRead);
         }
-        Some(PartitionLag::Stale { since, .. }) => {
+        PartitionLag::Stale { since, .. } => {
             completeness = 0.0;
             find(Severity::Unknown, Verdict::Unknown, Reason::Stale { since: signs.now.since(since) });
         }
-        Some(PartitionLag::NoLeader) => find(Severity::Critical, Verdict::Unknown, Reason::NoLeader),
-        Some(PartitionLag::TopicGone) => find(Severity::Note, Verdict::Empty, Reason::TopicGone),
-        Some(PartitionLag::PartitionGone) => find(Severity::Note, Verdict::Empty, Reason::PartitionGone),
-        Some(PartitionLag::Abandoned { .. }) => find(Severity::Note, Verdict::Empty, Reason::Abandoned),
-        Some(PartitionLag::PastEnd { by }) => find(Severity::Warn, Verdict::Stalled, Reason::PastEnd { by }),
-        Some(PartitionLag::NoCommit { held }) => findings.push(no_commit(signs, held)),
-        Some(PartitionLag::Known(lag) | PartitionLag::Backlog(lag)) => findings.extend(behind(signs, lag)),
-        Some(PartitionLag::Expired { lost, readable }) => {
+        PartitionLag::NoLeader => find(Severity::Critical, Verdict::Unknown, Reason::NoLeader),
+        PartitionLag::TopicGone => find(Severity::Note, Verdict::Empty, Reason::TopicGone),
+        PartitionLag::PartitionGone => find(Severity::Note, Verdict::Empty, Reason::PartitionGone),
+        PartitionLag::Abandoned { .. } => find(Severity::Note, Verdict::Empty, Reason::Abandoned),
+        PartitionLag::PastEnd { by } => find(Severity::Warn, Verdict::Stalled, Reason::PastEnd { by }),
+        PartitionLag::NoCommit { held } => findings.push(no_commit(signs, held)),
+        PartitionLag::Known(lag) | PartitionLag::Backlog(lag) => findings.extend(behind(signs, lag)),
+        PartitionLag::Expired { lost, readable } => {
             find(Severity::Critical, Verdict::Lagging, Reason::Lost { records: lost });
             findings.extend(behind(signs, readable).into_iter().filter(|other| other.severity < Severity::Unknown));
         }
@@ -104,14 +111,14 @@ fn no_commit(signs: &PartitionSigns, held: Option<u64>) -> Finding {
 /// It is owned and was written to for long enough, and yet nothing was committed.
 fn is_never_consumed(signs: &PartitionSigns) -> bool {
     let written = signs.written.is_some_and(|rate| rate.per_second > 0.0);
-    signs.owner == Owner::Member && written && signs.watched > signs.patience
+    signs.owner == Owner::Member && written && signs.commit.watched > signs.commit.patience
 }
 
 /// What is to say of a partition with a lag (or a share group's backlog) of so many records.
 fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut find = |severity, verdict, reason| findings.push(Finding::new(severity, verdict, reason));
-    if let Some(Rewound { from, to, at }) = signs.rewound {
+    if let Some(Rewound { from, to, at }) = signs.commit.rewound {
         let reason = Reason::Rewound { from, to, ago: signs.now.since(at) };
         find(Severity::Warn, Verdict::Rewound, reason);
     }
@@ -126,7 +133,7 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
         }
         return findings;
     }
-    if let Some(time) = signs.time_to_loss.filter(|time| *time < NEAR_LOSS) {
+    if let Some(time) = signs.commit.time_to_loss.filter(|time| *time < NEAR_LOSS) {
         find(Severity::Critical, Verdict::Lagging, Reason::NearLoss { time });
     }
     let growing = signs.written.is_some_and(|rate| rate.per_second > 0.0);
@@ -140,12 +147,12 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
             find(Severity::Ok, Verdict::Ok, Reason::OpenTransaction { to_end: signs.open_transaction });
             return findings;
         }
-        Owner::NoMembers if !signs.unheld => {
+        Owner::NoMembers if !signs.commit.unheld => {
             let severity = if growing { Severity::Critical } else { Severity::Note };
             find(severity, Verdict::Stopped, Reason::NoMembers { lag, growing });
             return findings;
         }
-        Owner::Nobody { subscribed } if !signs.unheld => {
+        Owner::Nobody { subscribed } if !signs.commit.unheld => {
             let severity = if growing && subscribed { Severity::Critical } else { Severity::Note };
             let reason = if subscribed { Reason::NoOwner { lag } } else { Reason::NotSubscribed { lag } };
             find(severity, Verdict::Stopped, reason);
@@ -157,9 +164,9 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
     if let Some((lasting, at_least)) = signs.rebalancing {
         let severity = if lasting > signs.thresholds.time_lag { Severity::Critical } else { Severity::Warn };
         find(severity, Verdict::Rebalancing, Reason::Rebalancing { lasting, at_least });
-    } else if signs.silent > signs.patience {
-        let (silent, patience) = (signs.silent, signs.patience);
-        let (verdict, reason) = if signs.alive {
+    } else if signs.commit.silent > signs.commit.patience {
+        let (silent, patience) = (signs.commit.silent, signs.commit.patience);
+        let (verdict, reason) = if signs.commit.alive {
             (Verdict::Stalled, Reason::Stuck { silent, patience })
         } else {
             (Verdict::Stopped, Reason::Silent { silent, patience })
@@ -199,12 +206,12 @@ fn progress(signs: &PartitionSigns, lag: u64) -> Finding {
         };
     }
     // Not old as far as was seen; whether it is older, only time or the rate of writing tells.
-    let told = signs.watched >= SHORTEST && (estimate.is_some() || signs.moves);
+    let told = signs.commit.watched >= SHORTEST && (estimate.is_some() || signs.commit.moves);
     if told || matches!(time, TimeLag::Known { .. }) {
         let time = if matches!(time, TimeLag::Known { .. }) { time } else { estimated(time, estimate) };
         return Finding::new(Severity::Ok, Verdict::Ok, Reason::Within { time, threshold: longest });
     }
-    Finding::new(Severity::Unknown, Verdict::Unknown, Reason::WatchedShortly { watched: signs.watched })
+    Finding::new(Severity::Unknown, Verdict::Unknown, Reason::WatchedShortly { watched: signs.commit.watched })
 }
 
 fn estimated(time: TimeLag, estimate: Option<Duration>) -> TimeLag {

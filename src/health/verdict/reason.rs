@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::health::TimeLag;
 use crate::model::figures::{count, duration};
+use crate::model::millis;
 
 /// Less than that is one look.
 const MOMENT: Duration = Duration::from_secs(1);
@@ -206,7 +207,6 @@ impl Reason {
 
     /// How much there is of it: of the same rule at several partitions the one with most is told.
     pub(super) fn size(&self) -> u64 {
-        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         match self {
             Self::NoCommit { held } => held.unwrap_or(0),
             Self::NeverConsumed { held: lag }

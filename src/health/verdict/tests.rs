@@ -5,9 +5,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::health::rates::Rewound;
 use crate::health::verdict::partition::NEAR_LOSS;
-use crate::health::{Direction, PartitionLag, Rate, Thresholds, TimeLag};
+use crate::health::{Direction, PartitionLag, Rate, Rewound, Thresholds, TimeLag};
 use crate::model::At;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -28,17 +27,23 @@ fn rate(per_second: f64) -> Rate {
 fn signs() -> PartitionSigns {
     PartitionSigns {
         now: At(3_600_000),
-        lag: Some(PartitionLag::Known(1000)),
+        lag: PartitionLag::Known(1000),
         owner: Owner::Member,
         time_lag: known(30),
         written: Some(rate(10.0)),
-        watched: secs(3600),
-        patience: MINUTE,
-        moves: true,
-        alive: true,
+        commit: moving(),
         group_commits: true,
         ..PartitionSigns::default()
     }
+}
+
+fn moving() -> CommitSigns {
+    CommitSigns { watched: secs(3600), patience: MINUTE, moves: true, alive: true, ..CommitSigns::default() }
+}
+
+/// Nobody commits, and the next commit is overdue for so many seconds.
+fn silent(seconds: u64) -> CommitSigns {
+    CommitSigns { silent: secs(seconds), alive: false, moves: false, ..moving() }
 }
 
 /// Verdict, severity and the rule that decides.
@@ -59,10 +64,7 @@ fn behind_is_a_matter_of_time() {
     // A time that is known in part: what is behind took 100 s to be written.
     let more = PartitionSigns { time_lag: TimeLag::MoreThan(secs(20)), ..signs() };
     assert_eq!(of(&more), (Verdict::Lagging, Severity::Warn, "behind"));
-    assert_eq!(
-        of(&PartitionSigns { written: Some(rate(17.0)), ..more.clone() }),
-        (Verdict::Ok, Severity::Ok, "within")
-    );
+    assert_eq!(of(&PartitionSigns { written: Some(rate(17.0)), ..more }), (Verdict::Ok, Severity::Ok, "within"));
     assert_eq!(of(&PartitionSigns { written: None, ..more }), (Verdict::Ok, Severity::Ok, "within"));
     // The person's own thresholds, both sides.
     let thresholds = |lag, seconds| Thresholds { lag, time_lag: secs(seconds), ..Thresholds::default() };
@@ -80,18 +82,23 @@ fn what_is_on_its_way_between_two_commits_is_no_lag() {
     let rare = PartitionSigns { in_flight: true, time_lag: known(600), ..signs() };
     assert_eq!(of(&rare), (Verdict::Ok, Severity::Ok, "in_flight"));
     // But not for longer than the group ever took.
-    let overdue =
-        PartitionSigns { silent: secs(1201), patience: secs(1200), alive: false, moves: false, ..rare.clone() };
+    let overdue = PartitionSigns { commit: CommitSigns { patience: secs(1200), ..silent(1201) }, ..rare };
     assert_eq!(of(&overdue), (Verdict::Stopped, Severity::Critical, "silent"));
-    assert_eq!(of(&PartitionSigns { silent: secs(1200), ..overdue }).2, "in_flight");
+    assert_eq!(
+        of(&PartitionSigns { commit: CommitSigns { silent: secs(1200), ..overdue.commit }, ..overdue }).2,
+        "in_flight"
+    );
 }
 
 #[test]
 fn a_commit_that_is_overdue_stopped_or_is_stuck() {
-    let overdue = |silent| PartitionSigns { silent: secs(silent), alive: false, moves: false, ..signs() };
+    let overdue = |seconds| PartitionSigns { commit: silent(seconds), ..signs() };
     assert_eq!(of(&overdue(60)).0, Verdict::Ok);
     assert_eq!(of(&overdue(61)), (Verdict::Stopped, Severity::Critical, "silent"));
-    assert_eq!(of(&PartitionSigns { alive: true, ..overdue(61) }), (Verdict::Stalled, Severity::Critical, "stuck"));
+    assert_eq!(
+        of(&PartitionSigns { commit: CommitSigns { alive: true, ..silent(61) }, ..signs() }),
+        (Verdict::Stalled, Severity::Critical, "stuck")
+    );
     // Not while partitions change hands.
     let moving = |lasting| PartitionSigns { rebalancing: Some((secs(lasting), false)), ..overdue(61) };
     assert_eq!(of(&moving(60)), (Verdict::Rebalancing, Severity::Warn, "rebalancing"));
@@ -103,29 +110,28 @@ fn one_look_tells_nothing_of_a_lag() {
     let once = PartitionSigns {
         time_lag: TimeLag::Unknown,
         written: None,
-        watched: Duration::ZERO,
-        moves: false,
-        alive: false,
-        patience: secs(300),
+        commit: CommitSigns { watched: Duration::ZERO, patience: secs(300), ..silent(0) },
         ..signs()
     };
     assert_eq!(of(&once), (Verdict::Unknown, Severity::Unknown, "watched_shortly"));
     assert_eq!(judge(&once).completeness, 0.0);
-    assert_eq!(of(&PartitionSigns { lag: Some(PartitionLag::Known(0)), ..once.clone() }).0, Verdict::Ok);
+    assert_eq!(of(&PartitionSigns { lag: PartitionLag::Known(0), ..once }).0, Verdict::Ok);
     // Neither do a few: a commit that moves may be far behind.
-    let shortly = |watched| PartitionSigns { watched: secs(watched), moves: true, ..once.clone() };
+    let shortly = |watched| {
+        let commit = CommitSigns { watched: secs(watched), moves: true, ..once.commit };
+        PartitionSigns { commit, ..once }
+    };
     assert_eq!((of(&shortly(9)).0, of(&shortly(10)).0), (Verdict::Unknown, Verdict::Ok));
     // A threshold in records needs no time.
     let thresholds = Thresholds { lag: Some(10), ..Thresholds::default() };
-    assert_eq!(of(&PartitionSigns { thresholds, ..once.clone() }).0, Verdict::Lagging);
+    assert_eq!(of(&PartitionSigns { thresholds, ..once }).0, Verdict::Lagging);
     // Nobody is there to read it.
     assert_eq!(of(&PartitionSigns { owner: Owner::NoMembers, ..once }).0, Verdict::Stopped);
 }
 
 #[test]
 fn nobody_reads() {
-    let nobody =
-        |owner, written| PartitionSigns { owner, written: Some(rate(written)), moves: false, alive: false, ..signs() };
+    let nobody = |owner, written| PartitionSigns { owner, written: Some(rate(written)), commit: silent(0), ..signs() };
     assert_eq!(of(&nobody(Owner::NoMembers, 0.0)), (Verdict::Stopped, Severity::Note, "no_members"));
     assert_eq!(of(&nobody(Owner::NoMembers, 1.0)), (Verdict::Stopped, Severity::Critical, "no_members"));
     let subscribed = Owner::Nobody { subscribed: true };
@@ -133,10 +139,11 @@ fn nobody_reads() {
     assert_eq!(of(&nobody(subscribed, 1.0)), (Verdict::Stopped, Severity::Critical, "no_owner"));
     let left = Owner::Nobody { subscribed: false };
     assert_eq!(of(&nobody(left, 1.0)), (Verdict::Stopped, Severity::Note, "not_subscribed"));
-    let none = PartitionSigns { lag: Some(PartitionLag::Known(0)), ..nobody(subscribed, 1.0) };
+    let none = PartitionSigns { lag: PartitionLag::Known(0), ..nobody(subscribed, 1.0) };
     assert_eq!(of(&none), (Verdict::Ok, Severity::Note, "no_owner"));
     // A consumer that assigns itself is judged as any other.
-    let standalone = PartitionSigns { owner: Owner::NoMembers, unheld: true, ..signs() };
+    let standalone =
+        PartitionSigns { owner: Owner::NoMembers, commit: CommitSigns { unheld: true, ..signs().commit }, ..signs() };
     assert_eq!(of(&standalone).0, Verdict::Ok);
     assert!(judge(&standalone).reasons.iter().any(|finding| finding.reason == Reason::Standalone));
     assert_eq!(of(&PartitionSigns { time_lag: known(61), ..standalone }).0, Verdict::Lagging);
@@ -144,8 +151,11 @@ fn nobody_reads() {
 
 #[test]
 fn every_state_has_its_verdict() {
-    let state = |lag| of(&PartitionSigns { lag: Some(lag), ..signs() });
-    assert_eq!(of(&PartitionSigns { lag: None, ..signs() }), (Verdict::Unknown, Severity::Unknown, "not_read"));
+    let state = |lag| of(&PartitionSigns { lag, ..signs() });
+    assert_eq!(
+        of(&PartitionSigns { lag: PartitionLag::default(), ..signs() }),
+        (Verdict::Unknown, Severity::Unknown, "not_read")
+    );
     assert_eq!(state(PartitionLag::Unknown), (Verdict::Unknown, Severity::Unknown, "not_read"));
     assert_eq!(state(PartitionLag::Stale { last: 5, since: At(0) }), (Verdict::Unknown, Severity::Unknown, "stale"));
     assert_eq!(state(PartitionLag::NoLeader), (Verdict::Unknown, Severity::Critical, "no_leader"));
@@ -161,32 +171,36 @@ fn every_state_has_its_verdict() {
 
 #[test]
 fn a_partition_that_was_never_consumed_is_the_odd_one() {
-    let odd = PartitionSigns { lag: Some(PartitionLag::NoCommit { held: Some(44) }), watched: secs(61), ..signs() };
+    let odd = PartitionSigns {
+        lag: PartitionLag::NoCommit { held: Some(44) },
+        commit: CommitSigns { watched: secs(61), ..moving() },
+        ..signs()
+    };
     assert_eq!(of(&odd), (Verdict::Stalled, Severity::Warn, "never_consumed"));
     let note = (Verdict::Unknown, Severity::Note, "no_commit");
-    assert_eq!(of(&PartitionSigns { watched: secs(60), ..odd.clone() }), note);
-    assert_eq!(of(&PartitionSigns { written: Some(rate(0.0)), ..odd.clone() }), note, "it may read from the end");
-    assert_eq!(of(&PartitionSigns { owner: Owner::Nobody { subscribed: true }, ..odd.clone() }), note);
+    assert_eq!(of(&PartitionSigns { commit: CommitSigns { watched: secs(60), ..moving() }, ..odd }), note);
+    assert_eq!(of(&PartitionSigns { written: Some(rate(0.0)), ..odd }), note, "it may read from the end");
+    assert_eq!(of(&PartitionSigns { owner: Owner::Nobody { subscribed: true }, ..odd }), note);
     let nothing = PartitionSigns { group_commits: false, ..odd };
     assert_eq!(of(&nothing), (Verdict::Unknown, Severity::Unknown, "commits_nothing"));
 }
 
 #[test]
 fn what_cannot_be_read_is_no_lag() {
-    let at_rest = PartitionSigns { silent: secs(999), time_lag: known(999), moves: false, alive: false, ..signs() };
-    let marker = PartitionSigns { lag: Some(PartitionLag::Known(1)), control_record: true, ..at_rest.clone() };
+    let at_rest = PartitionSigns { commit: silent(999), time_lag: known(999), ..signs() };
+    let marker = PartitionSigns { lag: PartitionLag::Known(1), control_record: true, ..at_rest };
     assert_eq!(of(&marker), (Verdict::Ok, Severity::Ok, "control_record"));
     assert_eq!(of(&PartitionSigns { control_record: false, ..marker }).0, Verdict::Stopped);
-    let open = PartitionSigns { open_transaction: 1000, ..at_rest.clone() };
+    let open = PartitionSigns { open_transaction: 1000, ..at_rest };
     assert_eq!(of(&open), (Verdict::Ok, Severity::Ok, "open_transaction"));
-    assert_eq!(of(&PartitionSigns { open_transaction: 999, ..open.clone() }).0, Verdict::Stopped);
-    let read = PartitionSigns { lag: Some(PartitionLag::Known(0)), ..open };
+    assert_eq!(of(&PartitionSigns { open_transaction: 999, ..open }).0, Verdict::Stopped);
+    let read = PartitionSigns { lag: PartitionLag::Known(0), ..open };
     assert_eq!(of(&read), (Verdict::Ok, Severity::Ok, "open_transaction"));
 }
 
 #[test]
 fn a_loss_that_comes_near_is_told_before() {
-    let near = |time| PartitionSigns { time_to_loss: Some(time), ..signs() };
+    let near = |time| PartitionSigns { commit: CommitSigns { time_to_loss: Some(time), ..moving() }, ..signs() };
     assert_eq!(of(&near(secs(899))), (Verdict::Lagging, Severity::Critical, "near_loss"));
     assert_eq!(of(&near(NEAR_LOSS)), (Verdict::Ok, Severity::Ok, "within"));
 }
@@ -194,17 +208,17 @@ fn a_loss_that_comes_near_is_told_before() {
 #[test]
 fn a_rewound_commit_is_told_beside_what_else_is_wrong() {
     let rewound = Some(Rewound { from: 900, to: 100, at: At(3_590_000) });
-    let back = PartitionSigns { rewound, ..signs() };
+    let back = PartitionSigns { commit: CommitSigns { rewound, ..moving() }, ..signs() };
     assert_eq!(of(&back), (Verdict::Rewound, Severity::Warn, "rewound"));
     assert_eq!(judge(&back).reasons[0].reason.to_string(), "its commit moved back 900 > 100, 10s ago");
-    let stopped = PartitionSigns { silent: secs(61), alive: false, moves: false, ..back };
+    let stopped = PartitionSigns { commit: CommitSigns { rewound, ..silent(61) }, ..back };
     assert_eq!(of(&stopped).2, "silent");
     assert!(judge(&stopped).reasons.iter().any(|finding| finding.verdict == Verdict::Rewound));
 }
 
 /// The group's verdict, severity and the rules in their order.
 fn group(signs: &GroupSigns, partitions: &[PartitionSigns]) -> (Verdict, Severity, Vec<&'static str>) {
-    let judged: Vec<_> = partitions.iter().map(|signs| (signs.lag.unwrap_or_default(), judge(signs))).collect();
+    let judged: Vec<_> = partitions.iter().map(|signs| (signs.lag, judge(signs))).collect();
     let grouped = judged.iter().enumerate().map(|(place, (lag, judgement))| (place, lag, judgement));
     let Judgement { verdict, severity, reasons, .. } = judge_group(signs, grouped);
     (verdict, severity, reasons.iter().map(|finding| finding.reason.rule()).collect())
@@ -220,10 +234,8 @@ fn the_gravest_partition_is_the_groups() {
     let later = PartitionSigns { time_lag: known(90), ..signs() };
     let partitions = [signs(), lagging, later];
     assert_eq!(group(&three(), &partitions), (Verdict::Lagging, Severity::Warn, vec!["behind", "within"]));
-    let (in_flight, read) = (
-        PartitionSigns { in_flight: true, ..signs() },
-        PartitionSigns { lag: Some(PartitionLag::Known(0)), ..signs() },
-    );
+    let (in_flight, read) =
+        (PartitionSigns { in_flight: true, ..signs() }, PartitionSigns { lag: PartitionLag::Known(0), ..signs() });
     assert_eq!(group(&three(), &[read, in_flight]).2, ["in_flight", "caught_up"], "what is behind says more");
     let judged: Vec<_> = partitions.iter().map(judge).collect();
     let lag = PartitionLag::Known(1000);
@@ -234,7 +246,7 @@ fn the_gravest_partition_is_the_groups() {
 
 #[test]
 fn what_does_not_count_never_makes_the_verdict() {
-    let state = |lag| PartitionSigns { lag: Some(lag), written: None, ..signs() };
+    let state = |lag| PartitionSigns { lag, written: None, ..signs() };
     for lag in
         [PartitionLag::TopicGone, PartitionLag::Abandoned { behind: Some(5) }, PartitionLag::NoCommit { held: Some(5) }]
     {
@@ -242,9 +254,10 @@ fn what_does_not_count_never_makes_the_verdict() {
         assert_eq!((verdict, severity), (Verdict::Ok, Severity::Note), "{lag:?}");
     }
     let old = state(PartitionLag::Stale { last: 1, since: At(0) });
-    assert_eq!(group(&three(), &[signs(), old.clone()]).0, Verdict::Ok);
-    assert_eq!(group(&three(), &[old.clone(), old]).0, Verdict::Unknown);
-    let shortly = PartitionSigns { time_lag: TimeLag::Unknown, written: None, moves: false, ..signs() };
+    assert_eq!(group(&three(), &[signs(), old]).0, Verdict::Ok);
+    assert_eq!(group(&three(), &[old, old]).0, Verdict::Unknown);
+    let commit = CommitSigns { moves: false, ..moving() };
+    let shortly = PartitionSigns { time_lag: TimeLag::Unknown, written: None, commit, ..signs() };
     assert_eq!(group(&three(), &[signs(), shortly]).0, Verdict::Unknown, "a lag is known, and not whether it goes");
     let cut = group(&three(), &[signs(), state(PartitionLag::NoLeader)]);
     assert_eq!((cut.0, cut.1), (Verdict::Unknown, Severity::Critical));
@@ -254,11 +267,12 @@ fn what_does_not_count_never_makes_the_verdict() {
 fn a_group_without_members_is_empty_or_stopped() {
     let nobody = GroupSigns { read: true, reads_partitions: true, ..GroupSigns::default() };
     assert_eq!(group(&nobody, &[]), (Verdict::Empty, Severity::Ok, vec!["nothing"]));
-    let read = PartitionSigns { owner: Owner::NoMembers, lag: Some(PartitionLag::Known(0)), ..signs() };
+    let read = PartitionSigns { owner: Owner::NoMembers, lag: PartitionLag::Known(0), ..signs() };
     assert_eq!(group(&nobody, std::slice::from_ref(&read)).0, Verdict::Empty);
-    let waiting = PartitionSigns { owner: Owner::NoMembers, moves: false, alive: false, ..signs() };
+    let waiting = PartitionSigns { owner: Owner::NoMembers, commit: silent(0), ..signs() };
     assert_eq!(group(&nobody, &[read, waiting]).0, Verdict::Stopped);
-    let standalone = PartitionSigns { owner: Owner::NoMembers, unheld: true, ..signs() };
+    let standalone =
+        PartitionSigns { owner: Owner::NoMembers, commit: CommitSigns { unheld: true, ..signs().commit }, ..signs() };
     assert_eq!(group(&nobody, &[standalone]).0, Verdict::Ok);
     assert_eq!(group(&GroupSigns { read: false, ..nobody }, &[]).0, Verdict::Unknown);
     let connect = GroupSigns { reads_partitions: false, members: 2, ..nobody };
@@ -268,7 +282,7 @@ fn a_group_without_members_is_empty_or_stopped() {
 #[test]
 fn rebalances_and_storms_are_the_groups() {
     let moving = GroupSigns { rebalancing: Some((secs(5), false)), ..three() };
-    let caught_up = PartitionSigns { lag: Some(PartitionLag::Known(0)), ..signs() };
+    let caught_up = PartitionSigns { lag: PartitionLag::Known(0), ..signs() };
     assert_eq!(
         group(&moving, std::slice::from_ref(&caught_up)),
         (Verdict::Rebalancing, Severity::Warn, vec!["rebalancing", "caught_up"])
@@ -276,7 +290,7 @@ fn rebalances_and_storms_are_the_groups() {
     // Behind for long: the rebalance is told once, as gravely as it is.
     let rebalancing = Some((secs(90), false));
     let behind = PartitionSigns { rebalancing, ..signs() };
-    let told = group(&GroupSigns { rebalancing, ..three() }, &[behind.clone(), behind]);
+    let told = group(&GroupSigns { rebalancing, ..three() }, &[behind, behind]);
     assert_eq!(told, (Verdict::Rebalancing, Severity::Critical, vec!["rebalancing", "within"]));
     let storm = GroupSigns { storm: Some((5, secs(300))), ..three() };
     assert_eq!(group(&storm, &[caught_up]).0, Verdict::Rebalancing);
@@ -312,11 +326,11 @@ fn any_signs() -> impl Strategy<Value = PartitionSigns> {
     (times, lags).prop_map(|((watched, silent, time, moves, alive), (lag, owner, state, direction, written))| {
         PartitionSigns {
             now: At(10_000_000),
-            lag: Some(match state {
+            lag: match state {
                 0 => PartitionLag::NoCommit { held: Some(lag) },
                 1 => PartitionLag::Expired { lost: 5, readable: lag },
                 _ => PartitionLag::Known(lag),
-            }),
+            },
             owner: [Owner::Member, Owner::NoMembers, Owner::Nobody { subscribed: true }, Owner::Unsettled][owner],
             time_lag: match (lag, state) {
                 (0, _) => TimeLag::None,
@@ -325,12 +339,15 @@ fn any_signs() -> impl Strategy<Value = PartitionSigns> {
             },
             direction: [Direction::Rising, Direction::Falling, Direction::Flat][direction],
             written: written.map(|written| rate(f64::from(written))),
-            watched: secs(watched),
-            silent: secs(silent),
-            patience: secs(100),
-            moves,
-            alive,
-            unheld: moves,
+            commit: CommitSigns {
+                watched: secs(watched),
+                silent: secs(silent),
+                patience: secs(100),
+                moves,
+                alive,
+                unheld: moves,
+                ..CommitSigns::default()
+            },
             group_commits: true,
             ..PartitionSigns::default()
         }
@@ -340,28 +357,28 @@ fn any_signs() -> impl Strategy<Value = PartitionSigns> {
 proptest! {
     #[test]
     fn time_has_no_zero(signs in any_signs(), shift in 0u64..1_000_000_000) {
-        let shifted = PartitionSigns { now: At(signs.now.0 + shift), ..signs.clone() };
+        let shifted = PartitionSigns { now: At(signs.now.0 + shift), ..signs };
         prop_assert_eq!(of(&signs), of(&shifted));
     }
 
     #[test]
     fn twice_the_records_at_twice_the_rates_are_no_other_verdict(signs in any_signs(), factor in 2u64..1000) {
         let scaled = |records: u64| records * factor;
-        let lag = signs.lag.map(|lag| match lag {
+        let lag = match signs.lag {
             PartitionLag::Known(lag) => PartitionLag::Known(scaled(lag)),
             PartitionLag::NoCommit { held } => PartitionLag::NoCommit { held: held.map(scaled) },
             PartitionLag::Expired { lost, readable } => {
                 PartitionLag::Expired { lost: scaled(lost), readable: scaled(readable) }
             }
             other => other,
-        });
+        };
         let written = signs.written.map(|rate| Rate { per_second: rate.per_second * factor as f64, ..rate });
-        prop_assert_eq!(of(&signs), of(&PartitionSigns { lag, written, ..signs.clone() }));
+        prop_assert_eq!(of(&signs), of(&PartitionSigns { lag, written, ..signs }));
     }
 
     #[test]
     fn more_evidence_is_never_less_complete(signs in any_signs(), longer in 0u64..400) {
-        let longer = PartitionSigns { watched: signs.watched + secs(longer), ..signs.clone() };
+        let longer = PartitionSigns { commit: CommitSigns { watched: signs.commit.watched + secs(longer), ..signs.commit }, ..signs };
         let (before, after) = (judge(&signs), judge(&longer));
         prop_assert!((0.0..=1.0).contains(&before.completeness));
         prop_assert!(after.completeness >= before.completeness);

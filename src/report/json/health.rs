@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::health::{Direction, Finding, Judgement, Reason, Thresholds, TimeLag};
-use crate::model::{At, Name};
+use crate::model::{At, Name, millis};
 use crate::monitor::view::{GroupView, PartitionView};
 
 #[derive(Debug, Serialize)]
@@ -93,10 +93,6 @@ fn reason(finding: &Finding, group: &GroupView) -> ReasonRow {
         partition: shown.map(|partition| partition.partition),
         figures: figures(&finding.reason),
     }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The figures of a reason, with their units in their names.

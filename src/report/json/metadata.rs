@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::millis;
-use crate::model::{At, GroupKind, Name, Presence, print_id};
+use crate::model::{At, GroupKind, Name, Presence, millis, print_id};
 use crate::monitor::view::{
     Consequence, Effect, Explanation, GroupMetadata, HashState, MetadataChange, Outcome, TopicMetadata, View,
 };
@@ -102,7 +101,7 @@ pub fn row(kind: &GroupKind, metadata: &GroupMetadata, view: &View) -> Option<Me
     if none && !matches!(kind, GroupKind::Consumer | GroupKind::Share | GroupKind::Streams) {
         return None;
     }
-    let age = |at: At| Some(millis(view.now, at));
+    let age = |at: At| Some(millis(view.now.since(at)));
     let (reason, state_age_ms) = match &metadata.state {
         HashState::NotKnown(why) => (Some(why.clone()), None),
         HashState::Pending { since } | HashState::Behind { since } => (None, age(*since)),
@@ -163,7 +162,7 @@ fn change_row(outcome: &Outcome, view: &View) -> Change {
     };
     Change {
         at: wall.and_then(super::rebalances::time),
-        age_ms: millis(view.now, *at),
+        age_ms: millis(view.now.since(*at)),
         subject: what.subject(),
         text: Name::from(what.to_string()),
         effect: match effect {
@@ -177,7 +176,7 @@ fn change_row(outcome: &Outcome, view: &View) -> Change {
         consequence,
         epoch_from: epochs.map(|(from, _)| from),
         epoch_to: epochs.map(|(_, to)| to),
-        after_ms: after.map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX)),
+        after_ms: after.map(millis),
     }
 }
 

@@ -1,12 +1,10 @@
 //! Assignments, plans, rates and forecasts as JSON: of the snapshot and of `lagtop plan`.
 
-use std::time::Duration;
-
 use serde::Serialize;
 
 use crate::assign::metrics::Metrics;
 use crate::health::{Drain, MemberForecast, Rate};
-use crate::model::Name;
+use crate::model::{Name, millis};
 use crate::monitor::view::{DrainView, Fit, MemberChange, PlanView, Rates, Way};
 
 /// Records per second.
@@ -184,8 +182,4 @@ pub fn plan(plan: &PlanView) -> Plan {
 pub fn way(way: &Way) -> WayRow {
     let Way { property, value, assignor, exact, largest_lag, moves } = *way;
     WayRow { property, value, assignor: assignor.name(), exact, largest_lag, moves }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

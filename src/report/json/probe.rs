@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::rebalances::time;
-use crate::model::{Probe, TimestampType, Wall};
+use crate::model::{Probe, TimestampType, Wall, millis};
 
 #[derive(Debug, Serialize)]
 pub struct ProbeRow {
@@ -25,7 +25,7 @@ pub fn row(probe: Probe, at: Wall) -> ProbeRow {
         Probe::NothingToRead => (None, None),
     };
     ProbeRow {
-        age_ms: age.map(|age| u64::try_from(age.age.as_millis()).unwrap_or(u64::MAX)),
+        age_ms: age.map(|age| millis(age.age)),
         record_offset,
         timestamp: time_of.and_then(|of| time(of.wall)),
         timestamp_type: time_of.map(|of| of.kind),

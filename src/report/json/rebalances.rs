@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::health::rebalances::{
     Cause, CauseKind, Certainty, Gone, Happened, Happening, Members, Moves, Ongoing, Rebalance, Took, Waiting, Who, Why,
 };
-use crate::model::{Evidence, MemberLog, Name, Tasks, TopicPartitions, Wall};
+use crate::model::{Evidence, MemberLog, Name, Tasks, TopicPartitions, Wall, millis};
 use crate::monitor::view::RebalanceView;
 
 /// Rebalances and events listed for each group.
@@ -373,10 +373,6 @@ pub fn time(wall: Wall) -> Option<String> {
     const YEAR_10000: u64 = 253_402_300_800_000;
     let millis = u64::try_from(wall.0).ok().filter(|millis| *millis < YEAR_10000)?;
     Some(humantime::format_rfc3339_millis(SystemTime::UNIX_EPOCH + Duration::from_millis(millis)).to_string())
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::assign::{Departed, GroupInput, MemberInput, Protocol, TopicInput, TopicPartition};
 use crate::health::Pace;
-use crate::model::Name;
+use crate::model::{Name, millis};
 use crate::monitor::plan::Basis;
 
 /// A group at a moment, and all that a plan for it is made of.
@@ -150,7 +150,7 @@ impl Input {
             taken_at: taken_at.clone(),
             simulated: *simulated,
             assignor: basis.assignor.clone(),
-            rebalance_ms: pace.rebalance.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+            rebalance_ms: pace.rebalance.map(millis),
             members: input.members.iter().map(member).collect(),
             topics: input.topics.iter().enumerate().map(topic).collect(),
             departed: departed.collect(),

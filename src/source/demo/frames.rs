@@ -7,7 +7,7 @@ use super::cast::CLUSTER;
 use super::simulation::Simulation;
 use super::{Options, Selected};
 use crate::frame::{FORMAT, Frame, Hello, Stamped};
-use crate::model::{At, Cluster, Group, Name, Progress, Scope, Snapshot, Topic, TopicOffsets, Wall};
+use crate::model::{At, Cluster, Group, Name, Progress, Scope, Snapshot, Topic, TopicOffsets, Wall, millis};
 
 /// As the live collector does it.
 const FULL_EVERY: Duration = Duration::from_secs(300);
@@ -34,7 +34,7 @@ impl Frames {
             simulation: Simulation::new(options.seed),
             groups: options.groups,
             topics: options.topics,
-            interval_ms: super::millis(options.interval),
+            interval_ms: millis(options.interval),
             known: Snapshot::default(),
             at: At::default(),
             polls: 0,

@@ -105,10 +105,6 @@ async fn at(due: Option<Instant>) {
     }
 }
 
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
 fn wall_now() -> Wall {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Wall(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

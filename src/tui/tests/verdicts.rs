@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::health::rates::Rewound;
-use crate::health::{Finding, Judgement, Reason, Severity, TimeLag, Verdict};
+use crate::health::{Finding, Judgement, Reason, Rewound, Severity, TimeLag, Verdict};
 use crate::monitor::view::GroupView;
 use crate::tui::{fixture_past, sentence};
 

@@ -1,30 +1,30 @@
-//! How a group gets on at a partition: from what was seen of its commit.
+//! How a group gets on at a partition, from what was seen of its commit: how fast it reads, where its lag goes, how long a
+//! commit is waited for, and whether one moved back.
 //!
-//! A rate holds for a window, and the window is part of it. The window of a consume rate is the shortest one, up to the
-//! newest commit, that holds [`STEPS`] steps from commit to commit and [`SHORTEST`]; times of commits are those of
-//! their records where the coordinator log tells them, else of the polls that saw them, never of both.
+//! The window of a consume rate is the shortest one, up to the newest commit, that holds [`STEPS`] steps from commit to
+//! commit and [`SHORTEST`]; times of commits are those of their records where the coordinator log tells them, else of the
+//! polls that saw them, never of both.
 //!
 //! Memory: at most [`COMMITS`] commits of 32 bytes and [`LAGS`] lags of 16 bytes, about 2 KB a partition of a group.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::{Direction, Samples, TimeLag, trend};
+use super::rate::SHORTEST;
+use super::{Direction, Rate, Samples, TimeLag, trend};
 use crate::model::{At, Name, Wall};
 
 /// Least steps from commit to commit in a window.
-pub const STEPS: usize = 3;
-/// The shortest window.
-pub const SHORTEST: Duration = Duration::from_secs(10);
+const STEPS: usize = 3;
 /// A commit that has not moved for so long, and for longer than the window before, is at rest.
-pub const AT_REST: Duration = Duration::from_secs(60);
+const AT_REST: Duration = Duration::from_secs(60);
 /// Lag of at most so many steps is on its way, not a backlog.
-pub const IN_FLIGHT: u64 = 2;
+const IN_FLIGHT: u64 = 2;
 
 /// Without a rhythm that is known: a commit is overdue after that. The default `max.poll.interval.ms`.
-pub const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// However fast the rhythm is, nothing is overdue before that.
-pub const LEAST_PATIENCE: Duration = Duration::from_secs(60);
+const LEAST_PATIENCE: Duration = Duration::from_secs(60);
 /// Times the longest pause that a group took and came back from.
 const PAUSES: u32 = 2;
 
@@ -32,29 +32,6 @@ const COMMITS: usize = 32;
 const LAGS: usize = 48;
 /// Commits closer together than that count as one, so that the ring holds more than the shortest window.
 const CLOSE: i64 = 500;
-
-/// Records per second, and over which time.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Rate {
-    pub per_second: f64,
-    pub window: Duration,
-}
-
-impl Rate {
-    pub(super) fn of(records: i64, window: Duration) -> Self {
-        let seconds = window.as_secs_f64();
-        Self { per_second: if seconds > 0.0 { records as f64 / seconds } else { 0.0 }, window }
-    }
-
-    /// The sum of the known rates, over the longest of their windows; `None` where none is known.
-    pub fn sum(rates: impl IntoIterator<Item = Option<Rate>>) -> Option<Rate> {
-        let add = |sum: Rate, rate: Rate| Rate {
-            per_second: sum.per_second + rate.per_second,
-            window: sum.window.max(rate.window),
-        };
-        rates.into_iter().flatten().reduce(add)
-    }
-}
 
 /// What was seen of a commit.
 #[derive(Debug, Clone, Copy)]
@@ -281,9 +258,10 @@ impl PartitionHistory {
 
     fn window(&self) -> Option<Window> {
         let last = *self.commits.back()?;
-        let begins = self.commits.iter().enumerate().rev().find(|(place, first)| {
-            self.commits.len() - 1 - place >= STEPS && millis(last.time - first.time) >= SHORTEST
-        });
+        let begins =
+            self.commits.iter().enumerate().rev().find(|(place, first)| {
+                self.commits.len() - 1 - place >= STEPS && span(last.time - first.time) >= SHORTEST
+            });
         let (place, first) = begins?;
         Some(Window { first: *first, last, steps: self.commits.len() - 1 - place })
     }
@@ -294,10 +272,10 @@ impl PartitionHistory {
         let pause = self.seen.since(last.seen);
         let Some(window) = self.window() else {
             let gaps = self.commits.iter().zip(self.commits.iter().skip(1));
-            let longest = gaps.map(|(a, b)| millis(b.time - a.time)).max().unwrap_or_default();
+            let longest = gaps.map(|(a, b)| span(b.time - a.time)).max().unwrap_or_default();
             return (pause > AT_REST.max(2 * longest)).then(|| Rate::of(0, pause));
         };
-        let length = millis(window.last.time - window.first.time);
+        let length = span(window.last.time - window.first.time);
         let records = window.last.offset - window.first.offset;
         Some(match pause {
             _ if pause > AT_REST.max(length) => Rate::of(0, pause),
@@ -326,10 +304,11 @@ impl Window {
     }
 }
 
-fn millis(ms: i64) -> Duration {
+/// Of one clock of milliseconds.
+fn span(ms: i64) -> Duration {
     Duration::from_millis(u64::try_from(ms).unwrap_or(0))
 }
 
 #[cfg(test)]
-#[path = "rates_tests.rs"]
+#[path = "partition_history_tests.rs"]
 mod tests;
