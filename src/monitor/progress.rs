@@ -7,6 +7,7 @@ use super::logs::Logs;
 use super::plan::rounded;
 use super::view::{CommitSigns, GroupView, MemberView, PartitionRates, PartitionView, Rates};
 use crate::health::rates::{Committed, SHORTEST};
+use crate::health::verdict::ARRIVES;
 use crate::health::{PartitionHistory, PartitionLag, Rate, TimeLag};
 use crate::model::{At, Evidence, Group, GroupKind, Name, Snapshot};
 
@@ -109,6 +110,7 @@ impl Memory {
                     patience,
                     moves: history.moved_within(patience, now),
                     alive: history.repeated_within(patience, now),
+                    arrives: log.grew_within(ARRIVES, now),
                     rewound: history.rewound(),
                     time_to_loss: offset
                         .and_then(|offset| log.time_to_loss(offset, consumed.map_or(0.0, |rate| rate.per_second))),

@@ -26,6 +26,7 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
                 time_lag: partition.time_lag,
                 direction: partition.direction,
                 written: partition.rates.written,
+                arrives: partition.signs.arrives,
                 in_flight: partition.rates.in_flight,
                 watched: partition.signs.watched,
                 silent: partition.signs.silent,

@@ -280,6 +280,8 @@ pub struct CommitSigns {
     pub moves: bool,
     /// Within it a commit was repeated, or another partition of the same owner moved.
     pub alive: bool,
+    /// Records were seen to arrive in the log within [`crate::health::verdict::ARRIVES`].
+    pub arrives: bool,
     pub rewound: Option<Rewound>,
     /// When retention will pass the commit.
     pub time_to_loss: Option<Duration>,

@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use super::{COMPLETE, Finding, Judgement, Reason, Severity, Verdict};
-use crate::health::rates::{Rewound, SHORTEST};
+use crate::health::rates::{PATIENCE, Rewound, SHORTEST};
 use crate::health::{Direction, PartitionLag, Rate, Thresholds, TimeLag};
 use crate::model::At;
 
 /// Retention that passes the commit sooner than that is a trouble.
 pub const NEAR_LOSS: Duration = Duration::from_secs(900);
+
+/// Records keep coming while the last came so lately: some producers write every few minutes.
+pub const ARRIVES: Duration = PATIENCE;
 
 /// Who reads a partition, as far as that is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,6 +41,8 @@ pub struct PartitionSigns {
     pub time_lag: TimeLag,
     pub direction: Direction,
     pub written: Option<Rate>,
+    /// Records were seen to arrive within [`ARRIVES`].
+    pub arrives: bool,
     /// The lag is no more than what is on its way between two commits.
     pub in_flight: bool,
     /// How long commit and end are watched together.
@@ -101,8 +106,7 @@ fn no_commit(signs: &PartitionSigns, held: Option<u64>) -> Finding {
 
 /// It is owned and was written to for long enough, and yet nothing was committed.
 fn is_never_consumed(signs: &PartitionSigns) -> bool {
-    let written = signs.written.is_some_and(|rate| rate.per_second > 0.0);
-    signs.owner == Owner::Member && written && signs.watched > signs.patience
+    signs.owner == Owner::Member && signs.arrives && signs.watched > signs.patience
 }
 
 /// What is to say of a partition with a lag (or a share group's backlog) of so many records.
@@ -127,7 +131,7 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
     if let Some(time) = signs.time_to_loss.filter(|time| *time < NEAR_LOSS) {
         find(Severity::Critical, Verdict::Lagging, Reason::NearLoss { time });
     }
-    let growing = signs.written.is_some_and(|rate| rate.per_second > 0.0);
+    let growing = signs.arrives;
     match signs.owner {
         _ if signs.control_record => {
             find(Severity::Ok, Verdict::Ok, Reason::ControlRecord);
@@ -135,7 +139,10 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
         }
         // An open transaction of which nobody knows whether the group may read it.
         _ if signs.open_transaction >= lag => {
-            find(Severity::Ok, Verdict::Ok, Reason::OpenTransaction { to_end: signs.open_transaction });
+            // One that is open for long is no fault of the consumer, and yet holds it up.
+            let long = signs.time_lag.at_least().is_some_and(|time| time > signs.thresholds.time_lag);
+            let severity = if long { Severity::Note } else { Severity::Ok };
+            find(severity, Verdict::Ok, Reason::OpenTransaction { to_end: signs.open_transaction });
             return findings;
         }
         Owner::NoMembers if !signs.moves => {
@@ -199,15 +206,7 @@ fn progress(signs: &PartitionSigns, lag: u64) -> Finding {
     // Not old as far as was seen; whether it is older, only time or the rate of writing tells.
     let told = matches!(time, TimeLag::Known { .. }) || (estimate.is_some() && signs.watched >= SHORTEST);
     if told || signs.moves {
-        let time = if matches!(time, TimeLag::Known { .. }) { time } else { estimated(time, estimate) };
-        return Finding::new(Severity::Ok, Verdict::Ok, Reason::Within { time, threshold: longest });
+        return Finding::new(Severity::Ok, Verdict::Ok, Reason::Within { time, estimate, threshold: longest });
     }
     Finding::new(Severity::Unknown, Verdict::Unknown, Reason::WatchedShortly { watched: signs.watched })
-}
-
-fn estimated(time: TimeLag, estimate: Option<Duration>) -> TimeLag {
-    match estimate {
-        Some(time) => TimeLag::Known { time, error: time },
-        None => time,
-    }
 }
