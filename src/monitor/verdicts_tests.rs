@@ -324,6 +324,42 @@ fn a_stalled_partition_is_told_from_a_consumer_that_stopped() {
 }
 
 #[test]
+fn one_that_takes_its_partitions_in_turn_leaves_none_of_them() {
+    let mut scene = Scene::new(&[&[0, 1]]);
+    scene.for_seconds(60, |scene, _| {
+        scene.write(10);
+        scene.read_all();
+    });
+    // It reads 200 records in 2 s, of one partition for 80 s and then of the other.
+    let in_turn = |scene: &mut Scene, second: i64| {
+        let turn = usize::from(second / 80 % 2 == 1);
+        let end = scene.ends[turn];
+        scene.commits[turn] = scene.commits[turn].map(|commit| end.min(commit + 200));
+    };
+    let mut seen = Vec::new();
+    let mut look = |scene: &mut Scene, per_second: i64| {
+        for _ in 0..200 {
+            scene.write(per_second);
+            in_turn(scene, scene.now() as i64);
+            seen.push(scene.look());
+        }
+        std::mem::take(&mut seen)
+    };
+    let more = look(&mut scene, 100);
+    let behind: Vec<_> = more[60..].iter().map(|group| (verdict(group), rules(group)[0])).collect();
+    assert!(behind.iter().all(|now| *now == ((Verdict::Lagging, Severity::Critical), "behind")), "{behind:?}");
+    let less = look(&mut scene, 5);
+    let verdicts: Vec<_> = less[40..].iter().map(verdict).collect();
+    assert!(verdicts.iter().all(|now| *now == (Verdict::CatchingUp, Severity::Note)), "{verdicts:?}");
+    // One that is left for longer than any turn takes is.
+    let group = scene.for_seconds(400, |scene, _| {
+        scene.write(200);
+        scene.commits[0] = scene.commits[0].map(|commit| commit + 200);
+    });
+    assert_eq!((verdict(&group).0, rules(&group)[0]), (Verdict::Stalled, "stuck"), "{:?}", group.judgement);
+}
+
+#[test]
 fn a_commit_that_is_made_again_and_does_not_move_is_stuck() {
     let mut scene = Scene::new(&[&[0]]);
     scene.committed = Some(Wall(5_000_000));
@@ -469,6 +505,22 @@ fn a_rewound_commit_is_told_until_it_is_made_good() {
     assert!(group.partitions[0].rates.consumed.is_none_or(|rate| rate.per_second >= 0.0));
     scene.read_all();
     assert_eq!(verdict(&scene.look()).0, Verdict::Ok);
+}
+
+#[test]
+fn a_commit_past_the_end_that_is_reset_to_it_reads_nothing_again() {
+    let mut scene = Scene::new(&[&[0]]);
+    scene.commits = vec![Some(9220)];
+    scene.for_seconds(20, |_, _| {});
+    scene.read_all();
+    scene.for_seconds(20, |_, _| {});
+    let told = feed(&scene);
+    assert!(told.iter().any(|(_, line)| line == "commit of t-0 moved back 9220 > 1000"), "{told:?}");
+    let group = scene.for_seconds(60, |scene, _| {
+        scene.read_all();
+        scene.write(10);
+    });
+    assert_eq!(verdict(&group), (Verdict::Ok, Severity::Ok), "{:?}", group.judgement);
 }
 
 #[test]

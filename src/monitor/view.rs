@@ -280,6 +280,9 @@ pub struct CommitSigns {
     pub moves: bool,
     /// Within it a commit was repeated, or another partition of the same owner moved.
     pub alive: bool,
+    /// Its owner works through a backlog of another partition, so that this one may have to wait for its turn, and the lag
+    /// of all that the owner holds falls.
+    pub in_turn: bool,
     /// Records were seen to arrive in the log within [`crate::health::verdict::ARRIVES`].
     pub arrives: bool,
     pub rewound: Option<Rewound>,
