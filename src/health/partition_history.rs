@@ -22,7 +22,7 @@ const AT_REST: Duration = Duration::from_secs(60);
 const IN_FLIGHT: u64 = 2;
 
 /// Without a rhythm that is known: a commit is overdue after that. The default `max.poll.interval.ms`.
-const PATIENCE: Duration = Duration::from_secs(300);
+pub const PATIENCE: Duration = Duration::from_secs(300);
 /// However fast the rhythm is, nothing is overdue before that.
 const LEAST_PATIENCE: Duration = Duration::from_secs(60);
 /// Times the longest pause that a group took and came back from.
@@ -190,7 +190,14 @@ impl PartitionHistory {
         self.lags.push(at, i64::try_from(lag).unwrap_or(i64::MAX), keep, LAGS);
         let old = |at: At, now: At| now.since(at) > keep;
         self.pause = self.pause.filter(|(ended, _)| !old(*ended, at));
-        self.rewound = self.rewound.filter(|rewound| !old(rewound.at, at));
+        // At the end of the log nothing is read again, as after a reset of a commit that was past it.
+        self.rewound = self.rewound.filter(|rewound| lag > 0 && !old(rewound.at, at));
+    }
+
+    /// Where the lag of several partitions together went within the last minute.
+    pub fn direction_of(all: &[&Self]) -> Direction {
+        let lags: Vec<&Samples> = all.iter().map(|history| &history.lags).collect();
+        Direction::of_sum(&lags, trend::WINDOW)
     }
 
     /// Where the lag went within the last minute.
@@ -203,7 +210,7 @@ impl PartitionHistory {
         self.since.map_or(Duration::ZERO, |since| now.since(since))
     }
 
-    /// The commit moved back, and is not yet where it was.
+    /// The commit moved back, and is neither where it was nor at the end of the log yet.
     pub fn rewound(&self) -> Option<Rewound> {
         self.rewound
     }

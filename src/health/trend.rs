@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::Samples;
+use crate::model::At;
 
 /// The time that a direction is taken over.
 pub const WINDOW: Duration = Duration::from_secs(60);
@@ -23,13 +24,21 @@ impl Direction {
     /// Where the lag went within the last `window`: the median of its newer half against that of its older half, by more
     /// than 2 % of the larger. A single step of a lag that goes up and down with each commit decides nothing.
     pub fn of(lag: &Samples, window: Duration) -> Self {
-        let (Some((oldest, _)), Some((newest, _))) = (lag.oldest(), lag.newest()) else { return Self::Flat };
+        Self::of_sum(&[lag], window)
+    }
+
+    /// The same of the sum of several, for as long as all of them are known.
+    pub fn of_sum(lags: &[&Samples], window: Duration) -> Self {
+        let oldest = lags.iter().filter_map(|lag| lag.oldest()).map(|(at, _)| at).max();
+        let newest = lags.iter().filter_map(|lag| lag.newest()).map(|(at, _)| at).max();
+        let Some((oldest, newest)) = oldest.zip(newest) else { return Self::Flat };
         let length = newest.since(oldest).min(window);
         if length < LEAST {
             return Self::Flat;
         }
         let step = length / (2 * POINTS - 1);
-        let values: Option<Vec<f64>> = (0..2 * POINTS).map(|back| lag.value(newest.minus(step * back))).collect();
+        let sum = |at: At| lags.iter().map(|lag| lag.value(at)).sum::<Option<f64>>();
+        let values: Option<Vec<f64>> = (0..2 * POINTS).map(|back| sum(newest.minus(step * back))).collect();
         let Some(values) = values else { return Self::Flat };
         let (newer, older) = values.split_at(POINTS as usize);
         let (now, then) = (median(newer), median(older));

@@ -85,16 +85,14 @@ impl Memory {
             self.other = None;
             return None;
         }
-        let Some(told) = self.told else {
-            self.told = Some(verdict);
-            return None;
-        };
         let since = self.other.filter(|(other, _)| *other == verdict).map_or(now, |(_, since)| since);
         self.other = Some((verdict, since));
         if now.since(since) < HOLDS {
             return None;
         }
-        (self.told, self.other) = (Some(verdict), None);
+        self.other = None;
+        // The first one is no change: what one look makes of a group, the next ones may correct.
+        let told = self.told.replace(verdict)?;
         Some((told, since))
     }
 

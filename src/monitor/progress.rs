@@ -6,8 +6,10 @@ use std::time::Duration;
 use super::logs::Logs;
 use super::plan::rounded;
 use super::view::{CommitSigns, GroupView, MemberView, PartitionRates, PartitionView, Rates};
+use crate::health::partition_history::PATIENCE;
 use crate::health::rate::SHORTEST;
-use crate::health::{Committed, PartitionHistory, PartitionLag, Rate, TimeLag};
+use crate::health::verdict::ARRIVES;
+use crate::health::{Committed, Direction, PartitionHistory, PartitionLag, Rate, TimeLag};
 use crate::model::{At, Evidence, Group, GroupKind, Name, Snapshot};
 
 /// So many looks at the commits in a row may be missing before what is known of them is stale.
@@ -85,6 +87,8 @@ impl Memory {
                     }
                     None => history.uncommitted(seen.unwrap_or(now)),
                 }
+                // Told once, even where it ends at the end of the log.
+                let rewound = history.rewound();
                 if let Some(lag) = lag {
                     history.lag(now, lag, news.keep);
                 }
@@ -111,7 +115,9 @@ impl Memory {
                     moves: history.moved_within(patience, now),
                     alive: history.repeated_within(patience, now),
                     unheld: history.moved_within(patience, now) && history.moved_unheld(news.interval),
-                    rewound: history.rewound(),
+                    in_turn: false,
+                    arrives: log.grew_within(ARRIVES, now),
+                    rewound,
                     time_to_loss: offset
                         .and_then(|offset| log.time_to_loss(offset, consumed.map_or(0.0, |rate| rate.per_second))),
                 };
@@ -152,6 +158,7 @@ impl Memory {
                     partition.signs.alive = true;
                 }
             }
+            take_turns(&self.topics, member, partitions);
             let mut capacity = known.remove(&member.id);
             if let Some(rate) = rates.consumed.filter(|rate| *backlogged && rate.per_second > 0.0) {
                 let rate = rounded(rate.per_second);
@@ -159,6 +166,35 @@ impl Memory {
             }
             member.capacity = capacity;
             self.capacity.extend(capacity.map(|capacity| (member.id.clone(), capacity)));
+        }
+    }
+}
+
+/// A consumer reads what one fetch brought to its end before it goes on to the next partition (`max.poll.records` at a
+/// time), so that with backlogs it takes its partitions in turn. That one of them has to wait is no standstill, nor does
+/// it lag while all together comes closer.
+fn take_turns(topics: &BTreeMap<Name, Vec<PartitionHistory>>, member: &MemberView, partitions: &mut [PartitionView]) {
+    let held: Vec<usize> =
+        member.partitions.iter().flatten().copied().filter(|place| *place < partitions.len()).collect();
+    let backlog =
+        |partition: &PartitionView| partition.lag.records().is_some_and(|lag| lag > 0) && !partition.rates.in_flight;
+    let works: Vec<usize> =
+        held.iter().copied().filter(|place| partitions[*place].signs.moves && backlog(&partitions[*place])).collect();
+    if works.is_empty() || held.len() < 2 {
+        return;
+    }
+    let history = |place: &usize| {
+        let partition = &partitions[*place];
+        topics.get(&partition.topic)?.get(usize::try_from(partition.partition).ok()?)
+    };
+    let behind = held.iter().filter(|place| partitions[**place].lag.records().is_some()).filter_map(history);
+    let falls = PartitionHistory::direction_of(&behind.collect::<Vec<_>>()) == Direction::Falling;
+    for place in held {
+        let others = works.iter().any(|other| *other != place);
+        let partition = &mut partitions[place];
+        if others && backlog(partition) {
+            partition.signs.in_turn = falls;
+            partition.signs.patience = partition.signs.patience.max(PATIENCE);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::view::{GroupView, PartitionView};
 use crate::health::rebalances::Storm;
 use crate::health::verdict::{GroupSigns, Owner, PartitionSigns, judge, judge_group, judge_member};
-use crate::health::{Judgement, PartitionLag, Thresholds, TimeLag};
+use crate::health::{Direction, Judgement, PartitionLag, Thresholds, TimeLag};
 use crate::model::{At, GroupKind, GroupState};
 
 /// Judges a group as of `now`.
@@ -24,7 +24,7 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
                 control_record: partition.doubtful == 1 && partition.lag == PartitionLag::Known(1),
                 open_transaction: partition.open_transaction,
                 time_lag: partition.time_lag,
-                direction: partition.direction,
+                direction: if partition.signs.in_turn { Direction::Falling } else { partition.direction },
                 written: partition.rates.written,
                 in_flight: partition.rates.in_flight,
                 commit: partition.signs,

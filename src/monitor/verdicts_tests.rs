@@ -324,6 +324,42 @@ fn a_stalled_partition_is_told_from_a_consumer_that_stopped() {
 }
 
 #[test]
+fn one_that_takes_its_partitions_in_turn_leaves_none_of_them() {
+    let mut scene = Scene::new(&[&[0, 1]]);
+    scene.for_seconds(60, |scene, _| {
+        scene.write(10);
+        scene.read_all();
+    });
+    // It reads 200 records in 2 s, of one partition for 80 s and then of the other.
+    let in_turn = |scene: &mut Scene, second: i64| {
+        let turn = usize::from(second / 80 % 2 == 1);
+        let end = scene.ends[turn];
+        scene.commits[turn] = scene.commits[turn].map(|commit| end.min(commit + 200));
+    };
+    let mut seen = Vec::new();
+    let mut look = |scene: &mut Scene, per_second: i64| {
+        for _ in 0..200 {
+            scene.write(per_second);
+            in_turn(scene, scene.now() as i64);
+            seen.push(scene.look());
+        }
+        std::mem::take(&mut seen)
+    };
+    let more = look(&mut scene, 100);
+    let behind: Vec<_> = more[60..].iter().map(|group| (verdict(group), rules(group)[0])).collect();
+    assert!(behind.iter().all(|now| *now == ((Verdict::Lagging, Severity::Critical), "behind")), "{behind:?}");
+    let less = look(&mut scene, 5);
+    let verdicts: Vec<_> = less[40..].iter().map(verdict).collect();
+    assert!(verdicts.iter().all(|now| *now == (Verdict::CatchingUp, Severity::Note)), "{verdicts:?}");
+    // One that is left for longer than any turn takes is.
+    let group = scene.for_seconds(400, |scene, _| {
+        scene.write(200);
+        scene.commits[0] = scene.commits[0].map(|commit| commit + 200);
+    });
+    assert_eq!((verdict(&group).0, rules(&group)[0]), (Verdict::Stalled, "stuck"), "{:?}", group.judgement);
+}
+
+#[test]
 fn a_commit_that_is_made_again_and_does_not_move_is_stuck() {
     let mut scene = Scene::new(&[&[0]]);
     scene.committed = Some(Wall(5_000_000));
@@ -390,9 +426,10 @@ fn an_open_transaction_is_not_the_consumers_fault() {
         (0, Some(1463), 1463)
     );
     assert_eq!((verdict(&group), rules(&group)), ((Verdict::Ok, Severity::Ok), vec!["open_transaction"]));
-    // Nobody knows which isolation level the group has: the lag is to the end, the verdict does not blame it.
+    // Nobody knows which isolation level the group has: the lag is to the end, the verdict does not blame it. That the
+    // transaction is open for so long is worth a word.
     let group = open(false);
-    assert_eq!((group.totals.lag, verdict(&group)), (1463, (Verdict::Ok, Severity::Ok)));
+    assert_eq!((group.totals.lag, verdict(&group)), (1463, (Verdict::Ok, Severity::Note)));
 }
 
 #[test]
@@ -471,6 +508,22 @@ fn a_rewound_commit_is_told_until_it_is_made_good() {
 }
 
 #[test]
+fn a_commit_past_the_end_that_is_reset_to_it_reads_nothing_again() {
+    let mut scene = Scene::new(&[&[0]]);
+    scene.commits = vec![Some(9220)];
+    scene.for_seconds(20, |_, _| {});
+    scene.read_all();
+    scene.for_seconds(20, |_, _| {});
+    let told = feed(&scene);
+    assert!(told.iter().any(|(_, line)| line == "commit of t-0 moved back 9220 > 1000"), "{told:?}");
+    let group = scene.for_seconds(60, |scene, _| {
+        scene.read_all();
+        scene.write(10);
+    });
+    assert_eq!(verdict(&group), (Verdict::Ok, Severity::Ok), "{:?}", group.judgement);
+}
+
+#[test]
 fn nothing_is_judged_as_stopped_while_partitions_change_hands() {
     let mut scene = Scene::new(&[&[0]]);
     scene.for_seconds(60, |scene, _| {
@@ -528,6 +581,29 @@ fn another_verdict_is_told_once_it_holds() {
     scene.state = GroupState::Stable;
     scene.for_seconds(20, keep_up);
     assert!(feed(&scene).iter().all(|(_, line)| !line.contains("REBALANCING")), "{:?}", feed(&scene));
+}
+
+#[test]
+fn records_that_come_in_bursts_keep_coming() {
+    let mut scene = Scene::new(&[]);
+    scene.commits = vec![Some(900), Some(1500)];
+    scene.ends = vec![1000, 1000];
+    scene.starts = vec![0, 0];
+    scene.look();
+    scene.look();
+    let mut seen = Vec::new();
+    for second in 0..150 {
+        if second % 30 == 0 {
+            scene.ends[0] += 50;
+        }
+        let group = scene.look();
+        seen.push((verdict(&group), rules(&group)[0]));
+    }
+    let critical = ((Verdict::Stopped, Severity::Critical), "no_members");
+    assert!(seen.iter().all(|now| *now == critical), "{seen:?}");
+    assert_eq!(feed(&scene), [], "how it was found is no change");
+    let group = scene.for_seconds(310, |_, _| {});
+    assert_eq!(verdict(&group), (Verdict::Stalled, Severity::Warn), "no more come: {:?}", group.judgement);
 }
 
 #[test]

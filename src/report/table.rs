@@ -58,7 +58,7 @@ fn head(outcome: &Outcome) -> String {
         parts.push("SIMULATED".to_owned());
     }
     if let Some(brokers) = cluster.brokers {
-        parts.push(format!("{brokers} brokers"));
+        parts.push(format!("{brokers} broker{}", if brokers == 1 { "" } else { "s" }));
     }
     if let Some(listing) = listing {
         parts.push(format!("{} of {} groups", groups.len(), listing.total));

@@ -65,6 +65,9 @@ pub fn judge_group<'a>(signs: &GroupSigns, partitions: impl IntoIterator<Item = 
     }
     tell_rebalance_once(&mut findings);
     let (verdict, mut severity) = decided(&findings, signs);
+    if verdict == Verdict::Empty && !findings.is_empty() {
+        findings.push(Finding::new(severity, verdict, Reason::NoMembers { lag: 0, growing: false }));
+    }
     findings.extend(worth_a_word(signs).map(|reason| Finding::new(Severity::Note, verdict, reason)));
     if severity == Severity::Ok && findings.iter().any(|finding| finding.severity == Severity::Note) {
         severity = Severity::Note;

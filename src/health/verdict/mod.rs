@@ -11,7 +11,7 @@ use std::fmt;
 use std::time::Duration;
 
 pub use group::{GroupSigns, Grouped, judge_group, judge_member};
-pub use partition::{CommitSigns, Owner, PartitionSigns, judge};
+pub use partition::{ARRIVES, CommitSigns, Owner, PartitionSigns, judge};
 pub use reason::Reason;
 
 /// A partition that is watched for so long is judged on complete evidence.

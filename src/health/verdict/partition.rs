@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use super::{COMPLETE, Finding, Judgement, Reason, Severity, Verdict};
+use crate::health::partition_history::PATIENCE;
 use crate::health::rate::SHORTEST;
 use crate::health::{Direction, PartitionLag, Rate, Rewound, Thresholds, TimeLag};
 use crate::model::At;
 
 /// Retention that passes the commit sooner than that is a trouble.
 pub const NEAR_LOSS: Duration = Duration::from_secs(900);
+
+/// Records keep coming while the last came so lately: some producers write every few minutes.
+pub const ARRIVES: Duration = PATIENCE;
 
 /// Who reads a partition, as far as that is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,6 +44,11 @@ pub struct CommitSigns {
     pub alive: bool,
     /// The commit moved within the patience although no member had the partition: a consumer that assigns itself.
     pub unheld: bool,
+    /// Its owner works through a backlog of another partition, so that this one may have to wait for its turn, and the lag
+    /// of all that the owner holds falls.
+    pub in_turn: bool,
+    /// Records were seen to arrive in the log within [`ARRIVES`].
+    pub arrives: bool,
     pub rewound: Option<Rewound>,
     /// When retention will pass the commit.
     pub time_to_loss: Option<Duration>,
@@ -110,8 +119,7 @@ fn no_commit(signs: &PartitionSigns, held: Option<u64>) -> Finding {
 
 /// It is owned and was written to for long enough, and yet nothing was committed.
 fn is_never_consumed(signs: &PartitionSigns) -> bool {
-    let written = signs.written.is_some_and(|rate| rate.per_second > 0.0);
-    signs.owner == Owner::Member && written && signs.commit.watched > signs.commit.patience
+    signs.owner == Owner::Member && signs.commit.arrives && signs.commit.watched > signs.commit.patience
 }
 
 /// What is to say of a partition with a lag (or a share group's backlog) of so many records.
@@ -136,7 +144,7 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
     if let Some(time) = signs.commit.time_to_loss.filter(|time| *time < NEAR_LOSS) {
         find(Severity::Critical, Verdict::Lagging, Reason::NearLoss { time });
     }
-    let growing = signs.written.is_some_and(|rate| rate.per_second > 0.0);
+    let growing = signs.commit.arrives;
     match signs.owner {
         _ if signs.control_record => {
             find(Severity::Ok, Verdict::Ok, Reason::ControlRecord);
@@ -144,7 +152,10 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
         }
         // An open transaction of which nobody knows whether the group may read it.
         _ if signs.open_transaction >= lag => {
-            find(Severity::Ok, Verdict::Ok, Reason::OpenTransaction { to_end: signs.open_transaction });
+            // One that is open for long is no fault of the consumer, and yet holds it up.
+            let long = signs.time_lag.at_least().is_some_and(|time| time > signs.thresholds.time_lag);
+            let severity = if long { Severity::Note } else { Severity::Ok };
+            find(severity, Verdict::Ok, Reason::OpenTransaction { to_end: signs.open_transaction });
             return findings;
         }
         Owner::NoMembers if !signs.commit.unheld => {
@@ -208,15 +219,7 @@ fn progress(signs: &PartitionSigns, lag: u64) -> Finding {
     // Not old as far as was seen; whether it is older, only time or the rate of writing tells.
     let told = signs.commit.watched >= SHORTEST && (estimate.is_some() || signs.commit.moves);
     if told || matches!(time, TimeLag::Known { .. }) {
-        let time = if matches!(time, TimeLag::Known { .. }) { time } else { estimated(time, estimate) };
-        return Finding::new(Severity::Ok, Verdict::Ok, Reason::Within { time, threshold: longest });
+        return Finding::new(Severity::Ok, Verdict::Ok, Reason::Within { time, estimate, threshold: longest });
     }
     Finding::new(Severity::Unknown, Verdict::Unknown, Reason::WatchedShortly { watched: signs.commit.watched })
-}
-
-fn estimated(time: TimeLag, estimate: Option<Duration>) -> TimeLag {
-    match estimate {
-        Some(time) => TimeLag::Known { time, error: time },
-        None => time,
-    }
 }

@@ -55,7 +55,7 @@ pub enum Reason {
     PastEnd {
         by: u64,
     },
-    /// The group has no members; `growing`: records keep arriving.
+    /// The group has no members (`lag` 0: and nothing to read); `growing`: records keep arriving.
     NoMembers {
         lag: u64,
         growing: bool,
@@ -119,6 +119,7 @@ pub enum Reason {
     /// Behind, but not for longer than the threshold.
     Within {
         time: TimeLag,
+        estimate: Option<Duration>,
         threshold: Duration,
     },
     /// One record, which may be a transaction's marker: nothing that can be read.
@@ -221,10 +222,9 @@ impl Reason {
             Self::Stale { since: time } | Self::Stuck { silent: time, .. } | Self::Silent { silent: time, .. } => {
                 millis(*time)
             }
-            Self::Behind { time, estimate, .. } | Self::CatchingUp { time, estimate } => {
-                millis(time.at_least().max(*estimate).unwrap_or_default())
-            }
-            Self::Within { time, .. } => millis(time.at_least().unwrap_or_default()),
+            Self::Behind { time, estimate, .. }
+            | Self::CatchingUp { time, estimate }
+            | Self::Within { time, estimate, .. } => millis(time.at_least().max(*estimate).unwrap_or_default()),
             Self::NearLoss { time } => u64::MAX - millis(*time),
             Self::Rewound { from, to, .. } => from.abs_diff(*to),
             _ => 0,
@@ -271,6 +271,7 @@ impl fmt::Display for Reason {
                 write!(f, "owned and never committed, though its group commits elsewhere: {} records held", count(held))
             }
             Self::PastEnd { by } => write!(f, "its commit is past the end of the log by {}", count(by)),
+            Self::NoMembers { lag: 0, .. } => f.write_str("no members, and no lag"),
             Self::NoMembers { lag, growing: true } => {
                 write!(f, "nobody consumes, {} records wait and more arrive", count(lag))
             }
@@ -301,8 +302,8 @@ impl fmt::Display for Reason {
             }
             Self::CaughtUp => f.write_str("caught up"),
             Self::InFlight { lag } => write!(f, "{} records on their way between two commits", count(lag)),
-            Self::Within { time, threshold } => {
-                behind(f, time, None)?;
+            Self::Within { time, estimate, threshold } => {
+                behind(f, time, estimate)?;
                 write!(f, ", less than {}", duration(threshold))
             }
             Self::ControlRecord => f.write_str("at most one record, which may be a transaction's marker"),

@@ -38,7 +38,8 @@ fn signs() -> PartitionSigns {
 }
 
 fn moving() -> CommitSigns {
-    CommitSigns { watched: secs(3600), patience: MINUTE, moves: true, alive: true, ..CommitSigns::default() }
+    let patience = MINUTE;
+    CommitSigns { watched: secs(3600), patience, moves: true, alive: true, arrives: true, ..CommitSigns::default() }
 }
 
 /// Nobody commits, and the next commit is overdue for so many seconds.
@@ -131,15 +132,18 @@ fn one_look_tells_nothing_of_a_lag() {
 
 #[test]
 fn nobody_reads() {
-    let nobody = |owner, written| PartitionSigns { owner, written: Some(rate(written)), commit: silent(0), ..signs() };
-    assert_eq!(of(&nobody(Owner::NoMembers, 0.0)), (Verdict::Stopped, Severity::Note, "no_members"));
-    assert_eq!(of(&nobody(Owner::NoMembers, 1.0)), (Verdict::Stopped, Severity::Critical, "no_members"));
+    let nobody = |owner, arrives| {
+        let commit = CommitSigns { arrives, ..silent(0) };
+        PartitionSigns { owner, commit, ..signs() }
+    };
+    assert_eq!(of(&nobody(Owner::NoMembers, false)), (Verdict::Stopped, Severity::Note, "no_members"));
+    assert_eq!(of(&nobody(Owner::NoMembers, true)), (Verdict::Stopped, Severity::Critical, "no_members"));
     let subscribed = Owner::Nobody { subscribed: true };
-    assert_eq!(of(&nobody(subscribed, 0.0)), (Verdict::Stopped, Severity::Note, "no_owner"));
-    assert_eq!(of(&nobody(subscribed, 1.0)), (Verdict::Stopped, Severity::Critical, "no_owner"));
+    assert_eq!(of(&nobody(subscribed, false)), (Verdict::Stopped, Severity::Note, "no_owner"));
+    assert_eq!(of(&nobody(subscribed, true)), (Verdict::Stopped, Severity::Critical, "no_owner"));
     let left = Owner::Nobody { subscribed: false };
-    assert_eq!(of(&nobody(left, 1.0)), (Verdict::Stopped, Severity::Note, "not_subscribed"));
-    let none = PartitionSigns { lag: PartitionLag::Known(0), ..nobody(subscribed, 1.0) };
+    assert_eq!(of(&nobody(left, true)), (Verdict::Stopped, Severity::Note, "not_subscribed"));
+    let none = PartitionSigns { lag: PartitionLag::Known(0), ..nobody(subscribed, true) };
     assert_eq!(of(&none), (Verdict::Ok, Severity::Note, "no_owner"));
     // A consumer that assigns itself is judged as any other.
     let standalone =
@@ -179,7 +183,8 @@ fn a_partition_that_was_never_consumed_is_the_odd_one() {
     assert_eq!(of(&odd), (Verdict::Stalled, Severity::Warn, "never_consumed"));
     let note = (Verdict::Unknown, Severity::Note, "no_commit");
     assert_eq!(of(&PartitionSigns { commit: CommitSigns { watched: secs(60), ..moving() }, ..odd }), note);
-    assert_eq!(of(&PartitionSigns { written: Some(rate(0.0)), ..odd }), note, "it may read from the end");
+    let quiet = PartitionSigns { commit: CommitSigns { arrives: false, ..odd.commit }, ..odd };
+    assert_eq!(of(&quiet), note, "it may read from the end");
     assert_eq!(of(&PartitionSigns { owner: Owner::Nobody { subscribed: true }, ..odd }), note);
     let nothing = PartitionSigns { group_commits: false, ..odd };
     assert_eq!(of(&nothing), (Verdict::Unknown, Severity::Unknown, "commits_nothing"));
@@ -192,7 +197,9 @@ fn what_cannot_be_read_is_no_lag() {
     assert_eq!(of(&marker), (Verdict::Ok, Severity::Ok, "control_record"));
     assert_eq!(of(&PartitionSigns { control_record: false, ..marker }).0, Verdict::Stopped);
     let open = PartitionSigns { open_transaction: 1000, ..at_rest };
-    assert_eq!(of(&open), (Verdict::Ok, Severity::Ok, "open_transaction"));
+    assert_eq!(of(&open), (Verdict::Ok, Severity::Note, "open_transaction"), "it is open for long");
+    let lately = PartitionSigns { time_lag: known(60), ..open };
+    assert_eq!(of(&lately), (Verdict::Ok, Severity::Ok, "open_transaction"));
     assert_eq!(of(&PartitionSigns { open_transaction: 999, ..open }).0, Verdict::Stopped);
     let read = PartitionSigns { lag: PartitionLag::Known(0), ..open };
     assert_eq!(of(&read), (Verdict::Ok, Severity::Ok, "open_transaction"));
@@ -246,7 +253,10 @@ fn the_gravest_partition_is_the_groups() {
 
 #[test]
 fn what_does_not_count_never_makes_the_verdict() {
-    let state = |lag| PartitionSigns { lag, written: None, ..signs() };
+    let state = |lag| {
+        let commit = CommitSigns { arrives: false, ..moving() };
+        PartitionSigns { lag, written: None, commit, ..signs() }
+    };
     for lag in
         [PartitionLag::TopicGone, PartitionLag::Abandoned { behind: Some(5) }, PartitionLag::NoCommit { held: Some(5) }]
     {
@@ -268,7 +278,13 @@ fn a_group_without_members_is_empty_or_stopped() {
     let nobody = GroupSigns { read: true, reads_partitions: true, ..GroupSigns::default() };
     assert_eq!(group(&nobody, &[]), (Verdict::Empty, Severity::Ok, vec!["nothing"]));
     let read = PartitionSigns { owner: Owner::NoMembers, lag: PartitionLag::Known(0), ..signs() };
-    assert_eq!(group(&nobody, std::slice::from_ref(&read)).0, Verdict::Empty);
+    let unread = PartitionSigns { lag: PartitionLag::Unknown, ..read };
+    let (verdict, severity, rules) = group(&nobody, &[read, unread]);
+    assert_eq!(
+        (verdict, severity, rules[0]),
+        (Verdict::Empty, Severity::Ok, "no_members"),
+        "the reason is of the verdict"
+    );
     let waiting = PartitionSigns { owner: Owner::NoMembers, commit: silent(0), ..signs() };
     assert_eq!(group(&nobody, &[read, waiting]).0, Verdict::Stopped);
     let standalone =
@@ -346,6 +362,7 @@ fn any_signs() -> impl Strategy<Value = PartitionSigns> {
                 moves,
                 alive,
                 unheld: moves,
+                arrives: written.is_some_and(|written| written > 0),
                 ..CommitSigns::default()
             },
             group_commits: true,

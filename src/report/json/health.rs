@@ -127,9 +127,11 @@ fn figures(reason: &Reason) -> Map<String, Value> {
         Reason::CatchingUp { time: lag, estimate: about } => {
             json!({ "time_lag": time(lag), "estimate_ms": estimate(about) })
         }
-        Reason::Within { time: lag, threshold } => {
-            json!({ "time_lag": time(lag), "threshold_ms": millis(threshold) })
-        }
+        Reason::Within { time: lag, estimate: about, threshold } => json!({
+            "time_lag": time(lag),
+            "estimate_ms": estimate(about),
+            "threshold_ms": millis(threshold),
+        }),
         Reason::OpenTransaction { to_end } => json!({ "to_end": to_end }),
         Reason::Idle { members, of } => json!({ "members": members, "of": of }),
         Reason::Uneven { partitions, of, members } => {
