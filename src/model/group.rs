@@ -173,6 +173,13 @@ pub struct Description {
     pub members: Vec<Member>,
 }
 
+impl Description {
+    /// The log tells what is true now.
+    pub fn follows_log(&self) -> bool {
+        self.evidence == Evidence::Log && self.log_gap.is_none()
+    }
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Member {

@@ -1,5 +1,5 @@
 //! What is worth a line in the feed and is in no record: another verdict, commits that polls saw moving back, a topic that
-//! lost its last subscriber.
+//! lost its last subscriber, a metadata change in the groups that it concerns.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,20 +10,6 @@ use super::view::{GroupView, MetadataLine};
 use crate::health::rebalances::{Happened, Happening};
 use crate::health::{Judgement, Severity, Verdict};
 use crate::model::{At, Description, Evidence, GroupState, Name, Wall};
-
-/// The changes since number `told` that may change who owns what, a line for each group that they do it to.
-pub fn metadata(feed: &[Arc<MetadataLine>], told: u64) -> impl Iterator<Item = Happening> + '_ {
-    let new = feed.iter().take_while(move |line| line.change.number > told);
-    new.flat_map(|line| {
-        let groups = line.groups.iter().filter(|(.., consequence)| consequence.matters());
-        let wall = line.change.wall;
-        groups.filter_map(move |(group, ..)| {
-            let (subject, text) = (line.change.what.subject(), line.change.what.to_string());
-            let what = Happened::Metadata { subject, text };
-            Some(Happening { group: group.clone(), wall: wall?, log: None, what })
-        })
-    })
-}
 
 /// A verdict that holds for so long is told: one that comes and goes is not.
 const HOLDS: Duration = Duration::from_secs(5);
@@ -97,15 +83,20 @@ impl Memory {
     }
 
     /// Topics that lost their last subscriber.
-    fn left(&mut self, group: &GroupView, description: Option<&Description>) -> BTreeSet<Name> {
+    fn left(&mut self, group: &GroupView, description: Option<&Description>) -> Vec<Name> {
         // In a rebalance members are away for a moment.
         let settled = group.state == GroupState::Stable;
-        let Some(topics) = description.filter(|_| settled).and_then(subscribed) else { return BTreeSet::new() };
-        let topics: BTreeSet<Name> = topics.into_iter().cloned().collect();
-        let before = self.subscribed.replace(topics);
-        let now = self.subscribed.iter().flatten().collect::<BTreeSet<_>>();
-        before.into_iter().flatten().filter(|topic| !now.contains(topic)).collect()
+        let Some(topics) = description.filter(|_| settled).and_then(subscribed) else { return Vec::new() };
+        let all = || topics.iter().copied().cloned().collect();
+        let before = self.subscribed.get_or_insert_with(all);
+        if topics.iter().copied().eq(before.iter()) {
+            return Vec::new();
+        }
+        let left = before.iter().filter(|topic| !topics.contains(topic)).cloned().collect();
+        *before = all();
+        left
     }
+
     /// Commits that were seen moving back since the last look.
     fn commits_back(&mut self, group: &GroupView) -> Option<(At, Happened)> {
         let told = self.back;
@@ -130,4 +121,18 @@ impl Memory {
         }
         self.back.zip(back)
     }
+}
+
+/// The changes since number `told` that may change who owns what, a line for each group that they do it to.
+pub fn metadata(feed: &[Arc<MetadataLine>], told: u64) -> impl Iterator<Item = Happening> + '_ {
+    let new = feed.iter().take_while(move |line| line.change.number > told);
+    new.flat_map(|line| {
+        let groups = line.groups.iter().filter(|(.., consequence)| consequence.matters());
+        let wall = line.change.wall;
+        groups.filter_map(move |(group, ..)| {
+            let (subject, text) = (line.change.what.subject(), line.change.what.to_string());
+            let what = Happened::Metadata { subject, text };
+            Some(Happening { group: group.clone(), wall: wall?, log: None, what })
+        })
+    })
 }

@@ -83,7 +83,7 @@ pub fn build(id: &Name, group: &Group, memory: &mut Memory, around: &Around<'_>)
         problems: problems(id, &partitions, facts),
         ..GroupView::default()
     };
-    view.rates = progress::of_group(&partitions);
+    view.rates = progress::rates(partitions.iter());
     if group.kind.is_consumer() && !members.is_empty() {
         let facts = Facts {
             kind: &group.kind,

@@ -57,7 +57,8 @@ impl Logs {
         }
     }
 
-    pub fn get(&self, topic: &Name, partition: i32) -> Option<&LogHistory> {
-        self.topics.get(topic)?.partitions.get(usize::try_from(partition).ok()?)
+    /// Those of a topic; index = partition number.
+    pub fn of(&self, topic: &Name) -> &[LogHistory] {
+        self.topics.get(topic).map_or(&[], |topic| &topic.partitions)
     }
 }

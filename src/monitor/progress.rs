@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use super::logs::Logs;
 use super::plan::rounded;
-use super::view::{CommitSigns, GroupView, MemberView, PartitionRates, PartitionView, Rates};
+use super::view::{CommitSigns, GroupView, MemberView, PartitionRates, PartitionView, Rates, seen_at};
 use crate::health::partition_history::PATIENCE;
 use crate::health::rate::SHORTEST;
 use crate::health::verdict::ARRIVES;
-use crate::health::{Committed, Direction, PartitionHistory, PartitionLag, Rate, TimeLag};
-use crate::model::{At, Evidence, Group, GroupKind, Name, Snapshot};
+use crate::health::{Committed, Direction, LogHistory, PartitionHistory, PartitionLag, Rate, Rewound, TimeLag};
+use crate::model::{At, Description, Group, GroupKind, Name, Snapshot};
 
 /// So many looks at the commits in a row may be missing before what is known of them is stale.
 const MISSED: u32 = 3;
@@ -45,7 +45,8 @@ impl Memory {
     /// Takes in what the newest facts say, and fills in what members and partitions have of it.
     pub fn take(&mut self, news: News<'_>, partitions: &mut [PartitionView], members: &mut [MemberView]) {
         let News { group, facts, logs, now, .. } = news;
-        let seen = commits_seen(group, facts);
+        let follows_log = group.description.as_ref().is_some_and(Description::follows_log);
+        let seen = seen_at(group.commits_at, follows_log, facts.log.as_ref());
         if let Some((seen, before)) = seen.zip(self.seen).filter(|(seen, before)| seen > before) {
             self.every = seen.since(before);
         }
@@ -59,17 +60,19 @@ impl Memory {
             let Some(topic) = facts.topics.get(&name) else { continue };
             let histories = self.topics.entry(name.clone()).or_default();
             histories.resize_with(topic.partitions.len(), PartitionHistory::default);
+            let logs = logs.of(&name);
             let commits = group.commits.as_ref().and_then(|commits| commits.topics.get(&name));
             for partition in same_topic {
                 let number = usize::try_from(partition.partition).ok();
                 let Some(history) = number.and_then(|number| histories.get_mut(number)) else { continue };
-                let Some(log) = logs.get(&name, partition.partition) else { continue };
+                let Some(log) = number.and_then(|number| logs.get(number)) else { continue };
                 history.of_log(log.life());
                 history.owned_by(partition.owner.and_then(|owner| members.get(owner)).map(|member| &member.id), now);
                 if let (Some(since), Some(last)) = (stale, partition.lag.readable()) {
                     partition.lag = PartitionLag::Stale { last, since };
                 }
                 history.held_by(partition.owner.is_some() || partition.held_by_any, now);
+                let lag = partition.lag.records();
                 let committed = match partition.share {
                     // A share group commits nothing: everything below its start is done.
                     Some(share) => {
@@ -80,7 +83,6 @@ impl Memory {
                         .map(|commit| (commit.offset, commit.committed_at))
                         .zip(seen),
                 };
-                let lag = partition.lag.records();
                 match committed {
                     Some(((offset, recorded), seen)) => {
                         history.commit(Committed { offset, recorded, seen, lag: lag.unwrap_or(0) });
@@ -92,44 +94,14 @@ impl Memory {
                 if let Some(lag) = lag {
                     history.lag(now, lag, news.keep);
                 }
-                let consumed = history.consumed();
-                let window = consumed.map_or(Duration::ZERO, |rate| rate.window);
-                partition.rates = PartitionRates {
-                    written: log.produced(window).or_else(|| log.produced(Duration::ZERO)),
-                    consumed,
-                    in_flight: lag.is_some_and(|lag| history.in_flight(lag)),
-                };
                 let offset = committed.map(|((offset, _), _)| offset);
-                partition.time_lag = match (lag, offset) {
-                    (Some(0), _) => TimeLag::None,
-                    (Some(_), Some(offset)) => log.time_lag(offset, now, news.interval),
-                    _ => TimeLag::Unknown,
-                };
-                partition.open_transaction = log.open_transaction(news.interval);
-                let patience = history.patience();
-                partition.direction = history.direction();
-                partition.signs = CommitSigns {
-                    watched: history.watched(now),
-                    silent: history.silent(now, partition.time_lag),
-                    patience,
-                    moves: history.moved_within(patience, now),
-                    alive: history.repeated_within(patience, now),
-                    unheld: history.moved_within(patience, now) && history.moved_unheld(news.interval),
-                    in_turn: false,
-                    arrives: log.grew_within(ARRIVES, now),
-                    rewound,
-                    time_to_loss: offset
-                        .and_then(|offset| log.time_to_loss(offset, consumed.map_or(0.0, |rate| rate.per_second))),
-                };
+                tell(partition, history, log, offset, rewound, &news);
                 partition.doubtful = match lag {
                     Some(lag) if topic.compacted == Some(true) => lag,
                     Some(1) if group.kind != GroupKind::Share && !log.grew_within(SHORTEST, now) => 1,
                     _ => 0,
                 };
-                let left = partition.subscribed == Some(false) && partition.owner.is_none();
-                let quiet =
-                    !history.moved_within(news.abandoned_after, now) && history.watched(now) >= news.abandoned_after;
-                if left && quiet && committed.is_some() && lag.is_some() {
+                if offset.is_some() && lag.is_some() && is_left(partition, history, &news) {
                     partition.lag = PartitionLag::Abandoned { behind: lag };
                     partition.doubtful = 0;
                 }
@@ -145,10 +117,7 @@ impl Memory {
         let mut known = std::mem::take(&mut self.capacity);
         for (member, backlogged) in members.iter_mut().zip(backlogged) {
             let held = || member.partitions.iter().flatten().filter_map(|place| partitions.get(*place));
-            let rates = Rates {
-                written: Rate::sum(held().map(|partition| partition.rates.written)),
-                consumed: Rate::sum(held().map(|partition| partition.rates.consumed)),
-            };
+            let rates = rates(held());
             let alive = held().any(|partition| partition.signs.moves);
             member.time_lag = TimeLag::longest(held().map(|partition| partition.time_lag));
             member.rates = rates;
@@ -199,22 +168,58 @@ fn take_turns(topics: &BTreeMap<Name, Vec<PartitionHistory>>, member: &MemberVie
     }
 }
 
-/// The rates of all partitions.
-pub fn of_group(partitions: &[PartitionView]) -> Rates {
-    Rates {
-        written: Rate::sum(partitions.iter().map(|partition| partition.rates.written)),
-        consumed: Rate::sum(partitions.iter().map(|partition| partition.rates.consumed)),
-    }
+/// What the past of a partition and of its log says of it now; `offset`: its commit.
+fn tell(
+    partition: &mut PartitionView,
+    history: &PartitionHistory,
+    log: &LogHistory,
+    offset: Option<i64>,
+    rewound: Option<Rewound>,
+    news: &News<'_>,
+) {
+    let (now, lag) = (news.now, partition.lag.records());
+    let consumed = history.consumed();
+    let window = consumed.map_or(Duration::ZERO, |rate| rate.window);
+    partition.rates = PartitionRates {
+        written: log.produced(window).or_else(|| log.produced(Duration::ZERO)),
+        consumed,
+        in_flight: lag.is_some_and(|lag| history.in_flight(lag)),
+    };
+    partition.time_lag = match (lag, offset) {
+        (Some(0), _) => TimeLag::None,
+        (Some(_), Some(offset)) => log.time_lag(offset, now, news.interval),
+        _ => TimeLag::Unknown,
+    };
+    partition.open_transaction = log.open_transaction(news.interval);
+    partition.direction = history.direction();
+    let patience = history.patience();
+    partition.signs = CommitSigns {
+        watched: history.watched(now),
+        silent: history.silent(now, partition.time_lag),
+        patience,
+        moves: history.moved_within(patience, now),
+        alive: history.repeated_within(patience, now),
+        unheld: history.moved_within(patience, now) && history.moved_unheld(news.interval),
+        in_turn: false,
+        arrives: log.grew_within(ARRIVES, now),
+        rewound,
+        time_to_loss: offset.and_then(|offset| log.time_to_loss(offset, consumed.map_or(0.0, |rate| rate.per_second))),
+    };
 }
 
-/// When the newest commits were known to be so: where the log tells, it tells of all.
-fn commits_seen(group: &Group, facts: &Snapshot) -> Option<At> {
-    let read = group.commits_at?;
-    let by_log = |description: &&crate::model::Description| {
-        description.evidence == Evidence::Log && description.log_gap.is_none()
-    };
-    let follows = group.description.as_ref().filter(by_log).and(facts.log.as_ref());
-    Some(follows.map_or(read, |log| read.max(log.observed_at)))
+/// Whether nobody subscribes to the topic any more, and nothing was committed here for long.
+fn is_left(partition: &PartitionView, history: &PartitionHistory, news: &News<'_>) -> bool {
+    let (now, long) = (news.now, news.abandoned_after);
+    let left = partition.subscribed == Some(false) && partition.owner.is_none();
+    left && !history.moved_within(long, now) && history.watched(now) >= long
+}
+
+/// The rates of all of them, as far as they are known.
+pub fn rates<'a>(partitions: impl Iterator<Item = &'a PartitionView> + Clone) -> Rates {
+    Rates {
+        written: Rate::sum(partitions.clone().map(|partition| partition.rates.written)),
+        consumed: Rate::sum(partitions.map(|partition| partition.rates.consumed)),
+    }
 }
 
 /// How long the group's rebalances take: the median, of those that are known exactly where there are any.

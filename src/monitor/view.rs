@@ -279,21 +279,27 @@ impl PartitionView {
     }
 }
 
+/// When what was told of a group was last known to be so: where the log tells what is true now, that is as fresh as the
+/// log, also while nothing happens.
+pub(super) fn seen_at(told: Option<At>, follows_log: bool, log: Option<&LogProgress>) -> Option<At> {
+    let read = log.filter(|_| follows_log).map(|log| log.observed_at);
+    told.map(|told| told.max(read.unwrap_or_default()))
+}
+
 impl View {
-    /// Whether the log tells what is true of this group now: then it is as fresh as the log, also while nothing happens.
-    fn follows_log(&self, group: &GroupView) -> Option<At> {
-        let follows = group.evidence == Evidence::Log && group.log_gap.is_none();
-        self.log.as_ref().filter(|_| follows).map(|log| log.observed_at)
+    fn seen_at(&self, group: &GroupView, told: Option<At>) -> Option<At> {
+        let follows_log = group.evidence == Evidence::Log && group.log_gap.is_none();
+        seen_at(told, follows_log, self.log.as_ref())
     }
 
     /// When members and state of the group were last seen; `None`: never.
     pub fn described_at(&self, group: &GroupView) -> Option<At> {
-        group.described_at.map(|at| self.follows_log(group).map_or(at, |log| at.max(log)))
+        self.seen_at(group, group.described_at)
     }
 
     /// When its commits were last read; `None`: never.
     pub fn commits_at(&self, group: &GroupView) -> Option<At> {
-        group.commits_at.map(|at| self.follows_log(group).map_or(at, |log| at.max(log)))
+        self.seen_at(group, group.commits_at)
     }
 
     /// When anything was last read.

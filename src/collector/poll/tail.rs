@@ -441,8 +441,7 @@ impl Poller {
 /// Whether the log told a group: `newest` are the facts of this poll and those before.
 fn is_told(newest: [Option<&Group>; 2]) -> bool {
     let mut facts = newest.into_iter().flatten();
-    let by_log = |description: &Description| description.evidence == Evidence::Log && description.log_gap.is_none();
-    facts.clone().find_map(|group| group.description.as_ref()).is_some_and(by_log)
+    facts.clone().find_map(|group| group.description.as_ref()).is_some_and(Description::follows_log)
         && facts.any(|group| group.commits_at.is_some())
 }
 
