@@ -5,7 +5,7 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::Outcome;
-use crate::model::figures::duration;
+use crate::model::figures::{and_more, duration};
 use crate::model::{GroupKind, Probe};
 use crate::monitor::view::{GroupView, View};
 
@@ -129,7 +129,7 @@ fn why(group: &GroupView) -> String {
     let Some(partition) = finding.partition.and_then(|place| group.partitions.get(place)) else {
         return finding.reason.to_string();
     };
-    let more = if finding.count > 1 { format!(" and {} more", finding.count - 1) } else { String::new() };
+    let more = and_more(finding.count.saturating_sub(1));
     format!("{} ({}-{}{more})", finding.reason, partition.topic, partition.partition)
 }
 

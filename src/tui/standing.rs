@@ -123,11 +123,6 @@ pub fn lag_role(lag: &PartitionLag) -> Option<Role> {
     }
 }
 
-/// `1 move`, `2 moves`.
-pub fn plural(count: usize, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
