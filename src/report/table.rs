@@ -110,9 +110,8 @@ fn row(group: &GroupView) -> Vec<String> {
 
 /// How long it is behind: exactly where records were read for it.
 fn behind(group: &GroupView) -> String {
-    let known = group.totals.has_known() || group.totals.shared > 0;
     let Some(probes) = &group.probes else {
-        return if known { group.time_lag.to_string() } else { "-".to_owned() };
+        return if group.totals.behind().is_some() { group.time_lag.to_string() } else { "-".to_owned() };
     };
     let all = || probes.topics.values().flat_map(|topic| topic.values());
     match probes.oldest() {
