@@ -13,6 +13,7 @@ use super::run::{demo_options, log_to_file, runtime};
 use super::settings::{UsageError, launch, preferences};
 use crate::assign::whatif::WhatIfError;
 use crate::health::Drain;
+use crate::model::figures::and_more;
 use crate::model::{Name, name};
 use crate::monitor::view::{Feed, GroupView, View};
 use crate::monitor::{Monitor, Question, QuestionError};
@@ -138,8 +139,7 @@ fn refused(error: &QuestionError, saved: &Saved) -> anyhow::Error {
     let list = |mut names: Vec<String>| {
         let more = names.len().saturating_sub(10);
         names.truncate(10);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{}{more}", names.join(", "))
+        format!("{}{}", names.join(", "), and_more(more))
     };
     let input = &saved.basis.input;
     let remedy = match error {

@@ -186,6 +186,11 @@ impl LagTotals {
         self.doubtful > self.lag / 100
     }
 
+    /// Records behind, a share group's backlog too; `None`: nothing is known of it.
+    pub fn behind(&self) -> Option<u64> {
+        if self.has_known() { Some(self.lag) } else { (self.shared > 0).then_some(self.backlog) }
+    }
+
     /// Whether the sum says anything at all.
     pub fn has_known(&self) -> bool {
         self.known + self.expired > 0
@@ -315,6 +320,7 @@ mod tests {
         }
         let totals: LagTotals = [PartitionLag::Backlog(50), PartitionLag::Backlog(7)].iter().collect();
         assert_eq!((totals.lag, totals.backlog, totals.shared, totals.has_known()), (0, 57, 2, false));
+        assert_eq!((totals.behind(), LagTotals::default().behind()), (Some(57), None));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::changes::{BrokerChange, Change, Effect, LeaderDiff, RackCause, RackDiff, TopicChange};
 use crate::model::Name;
+use crate::model::figures::{and_more, plural};
 
 /// Partitions named before "and n more".
 const NAMED: usize = 3;
@@ -143,11 +144,7 @@ fn some<T>(
         f.write_str(if place == 0 { "" } else { ", " })?;
         one(item, f)?;
     }
-    if all.len() > NAMED { write!(f, " and {} more", all.len() - NAMED) } else { Ok(()) }
-}
-
-fn plural(count: usize, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+    f.write_str(&and_more(all.len().saturating_sub(NAMED)))
 }
 
 #[cfg(test)]

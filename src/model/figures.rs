@@ -41,9 +41,25 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
+/// `1 move`, `2 moves`.
+pub fn plural(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What follows those of a list that are named, of which so many are not: ` and 4 more`, or nothing.
+pub fn and_more(count: usize) -> String {
+    if count == 0 { String::new() } else { format!(" and {count} more") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_no_plural_and_none_is_no_more() {
+        assert_eq!([0, 1, 2].map(|count| plural(count, "move")), ["0 moves", "1 move", "2 moves"]);
+        assert_eq!([0, 1, 4].map(and_more), ["", " and 1 more", " and 4 more"]);
+    }
 
     #[test]
     fn counts_have_three_digits() {

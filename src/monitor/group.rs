@@ -53,9 +53,7 @@ pub fn build(id: &Name, group: &Group, memory: &mut Memory, around: &Around<'_>)
         let held = member.partitions.iter().flatten().filter_map(|place| partitions.get(*place));
         member.totals = self::totals(held);
     }
-    let behind = if totals.shared > 0 { totals.backlog } else { totals.lag };
-    let told = totals.has_known() || totals.shared > 0;
-    if let Some(read_at) = ends_read_at(&partitions, facts).filter(|_| told) {
+    if let Some((behind, read_at)) = totals.behind().zip(ends_read_at(&partitions, facts)) {
         memory.lags.push(read_at, i64::try_from(behind).unwrap_or(i64::MAX), preferences.keep, LAGS);
     }
     let mut view = GroupView {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::Outcome;
-use crate::model::figures::duration;
+use crate::model::figures::{and_more, duration};
 use crate::model::{GroupKind, Probe};
 use crate::monitor::view::{GroupView, View};
 
@@ -110,9 +110,8 @@ fn row(group: &GroupView) -> Vec<String> {
 
 /// How long it is behind: exactly where records were read for it.
 fn behind(group: &GroupView) -> String {
-    let known = group.totals.has_known() || group.totals.shared > 0;
     let Some(probes) = &group.probes else {
-        return if known { group.time_lag.to_string() } else { "-".to_owned() };
+        return if group.totals.behind().is_some() { group.time_lag.to_string() } else { "-".to_owned() };
     };
     let all = || probes.topics.values().flat_map(|topic| topic.values());
     match probes.oldest() {
@@ -129,7 +128,7 @@ fn why(group: &GroupView) -> String {
     let Some(partition) = finding.partition.and_then(|place| group.partitions.get(place)) else {
         return finding.reason.to_string();
     };
-    let more = if finding.count > 1 { format!(" and {} more", finding.count - 1) } else { String::new() };
+    let more = and_more(finding.count.saturating_sub(1));
     format!("{} ({}-{}{more})", finding.reason, partition.topic, partition.partition)
 }
 

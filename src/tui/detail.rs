@@ -4,14 +4,14 @@
 use super::detail_log;
 use super::detail_past;
 use super::detail_verdict;
-use super::figures::{duration, rate as rate_words, ratio, variation};
+use super::figures::{duration, plural, rate as rate_words, ratio, variation};
 use super::look::Look;
 use super::members;
 use super::page::Entry;
 use super::past;
 use super::past_words;
 use super::sentence;
-use super::standing::{self, lag_words, plural};
+use super::standing::{self, lag_words};
 use super::state::{Page, State};
 use crate::assign::metrics::Metrics;
 use crate::model::{At, Evidence, GroupKind, Name};

@@ -1,11 +1,11 @@
 //! What a detail page says of a verdict: every finding with its rule, how much is known, and the figures that it was
 //! judged by.
 
-use super::figures::duration;
+use super::figures::{and_more, duration, plural};
 use super::look::Look;
 use super::page::Entry;
 use super::sentence;
-use super::standing::{self, plural};
+use super::standing;
 use crate::health::verdict::{COMPLETE, Finding};
 use crate::health::{Judgement, Rewound, TimeLag};
 use crate::monitor::view::{GroupView, PartitionView};
@@ -34,7 +34,7 @@ pub fn of_judgement(group: &GroupView, judgement: &Judgement, fresh: bool, look:
 
 /// `critical, STALLED, payments-3 and 4 more: no commit for 6m although records wait`.
 fn found(group: &GroupView, finding: &Finding, look: &Look) -> String {
-    let more = if finding.count > 1 { format!(" and {} more", finding.count - 1) } else { String::new() };
+    let more = and_more(finding.count.saturating_sub(1));
     let place = sentence::partition(group, finding, look).map_or_else(String::new, |place| format!(", {place}{more}"));
     format!("{}, {}{place}: {}", finding.severity.name(), finding.verdict, finding.reason)
 }

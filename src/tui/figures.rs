@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::health::{Drain, MemberForecast, Rate};
-pub use crate::model::figures::{count, duration};
+pub use crate::model::figures::{and_more, count, duration, plural};
 
 /// Records per second: `0.4`, `12`, `1.4k`.
 pub fn rate(rate: Option<Rate>) -> String {

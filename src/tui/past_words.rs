@@ -3,10 +3,9 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::figures::duration;
+use super::figures::{and_more, duration, plural};
 use super::look::Look;
 use super::past::Past;
-use super::standing::plural;
 use super::text;
 use crate::health::rebalances::{Rebalance, Took, Waiting};
 use crate::model::{Evidence, GroupKind, Wall};
@@ -88,8 +87,7 @@ pub fn what(past: &Past<'_>) -> String {
             let mut parts = vec!["under way".to_owned()];
             match ongoing.waits_for.as_slice() {
                 [] => {}
-                [one] => parts.push(format!("waits for {}", one.who)),
-                [first, rest @ ..] => parts.push(format!("waits for {} and {} more", first.who, rest.len())),
+                [first, rest @ ..] => parts.push(format!("waits for {}{}", first.who, and_more(rest.len()))),
             }
             if !ongoing.causes.is_empty() {
                 parts.push(joined(ongoing.causes.iter()));

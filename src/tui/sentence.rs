@@ -1,9 +1,9 @@
 //! A group in a few sentences, what people read out on the call: its verdict and why, what stands beside it, and what
 //! would help. Nothing is said twice, and nothing that the row above says.
 
-use super::figures::{count, duration};
+use super::figures::{and_more, count, duration, plural};
 use super::look::Look;
-use super::standing::{self, needs, plural};
+use super::standing::{self, needs};
 use super::{members, past_words};
 use crate::health::verdict::COMPLETE;
 use crate::health::{Drain, Finding, Reason, Severity, Verdict};
@@ -139,11 +139,8 @@ fn place(group: &GroupView, finding: &Finding, owner: Option<usize>, look: &Look
     let owner = members::label_at(group, owner);
     let owner = owner.map_or_else(String::new, |owner| format!(" of {}", look.name(&owner, PART)));
     let same = group.judgement.reasons.iter().filter(|other| is_same(other, finding));
-    let more = match same.map(|finding| finding.count).sum::<usize>() {
-        0 | 1 => String::new(),
-        count => format!(" and {} more", count - 1),
-    };
-    Some(format!("{place}{owner}{more}"))
+    let count: usize = same.map(|finding| finding.count).sum();
+    Some(format!("{place}{owner}{}", and_more(count.saturating_sub(1))))
 }
 
 /// The partition that shows a finding most: `payments-3`.

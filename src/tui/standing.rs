@@ -71,11 +71,7 @@ pub fn besides(totals: &LagTotals) -> String {
 /// The sum of what is known, `≤` before one that is an upper bound; `-` where nothing is known.
 pub fn total(totals: &LagTotals, look: &Look) -> String {
     let at_most = if totals.at_most() { look.glyphs().at_most } else { "" };
-    match totals.has_known() {
-        true => format!("{at_most}{}", count(totals.lag)),
-        false if totals.shared > 0 => format!("{at_most}{}", count(totals.backlog)),
-        false => "-".to_owned(),
-    }
+    totals.behind().map_or_else(|| "-".to_owned(), |behind| format!("{at_most}{}", count(behind)))
 }
 
 /// A partition's lag in full, `≤` before one of which some may not be there; `None` where there is none.
@@ -91,7 +87,7 @@ pub fn behind(time: TimeLag, lag_known: bool) -> String {
 
 /// The same of a group.
 pub fn group_behind(group: &GroupView) -> String {
-    behind(group.time_lag, group.totals.has_known() || group.totals.shared > 0)
+    behind(group.time_lag, group.totals.behind().is_some())
 }
 
 /// The state of a partition and the figure that goes with it.
@@ -121,11 +117,6 @@ pub fn lag_role(lag: &PartitionLag) -> Option<Role> {
         | PartitionLag::Abandoned { .. } => Some(Role::Accent),
         PartitionLag::Stale { .. } | PartitionLag::Unknown => Some(Role::Unknown),
     }
-}
-
-/// `1 move`, `2 moves`.
-pub fn plural(count: usize, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

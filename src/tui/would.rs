@@ -1,7 +1,6 @@
 //! What the plan would change, in a cell.
 
-use super::figures::count;
-use super::standing::plural;
+use super::figures::{count, plural};
 use crate::health::Drain;
 use crate::monitor::view::GroupView;
 

@@ -12,6 +12,7 @@ use super::Poller;
 use super::answer::{Answer, Call};
 use crate::collector::causes::{Cause, is_denied};
 use crate::kafka::{CallError, Configs, Resource};
+use crate::model::figures::and_more;
 use crate::model::{GroupDefaults, Name, Scope};
 
 const EVERY: Duration = Duration::from_secs(600);
@@ -140,8 +141,10 @@ impl Poller {
         let denied = &mut self.configured.denied;
         denied.retain(|topic| interest.contains(topic));
         if let Some(first) = denied.first() {
-            let more = if denied.len() > 1 { format!(" and {} more", denied.len() - 1) } else { String::new() };
-            let cause = cause(format!("not authorized: {first}{more}"), "needs DESCRIBE_CONFIGS on the topics");
+            let cause = cause(
+                format!("not authorized: {first}{}", and_more(denied.len() - 1)),
+                "needs DESCRIBE_CONFIGS on the topics",
+            );
             self.problems.set(Scope::Cluster, OF_TOPICS, cause, now);
         } else {
             self.problems.cleared(Scope::Cluster, OF_TOPICS);

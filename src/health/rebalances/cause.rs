@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::rebalance::Who;
+use crate::model::figures::and_more;
 use crate::model::{Departure, Name, Wall};
 
 /// One reason of a rebalance.
@@ -93,7 +94,7 @@ impl fmt::Display for Cause {
         if self.certainty == Certainty::Likely {
             f.write_str("likely ")?;
         }
-        let and_more = |members: usize| if members > 1 { format!(" and {} more", members - 1) } else { String::new() };
+        let and_more = |members: usize| and_more(members.saturating_sub(1));
         match &self.kind {
             CauseKind::Joined { first, members } => write!(f, "joined: {first}{}", and_more(*members)),
             CauseKind::Gone { first, members: 1, why } => write!(f, "gone: {first}, {why}"),

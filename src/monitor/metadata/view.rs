@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
+use crate::model::figures::and_more;
 use crate::model::{At, GroupKind, Name, Presence, Wall};
 
 pub use crate::metadata::changes::{BrokerChange, Change, Effect, RackCause, TopicChange};
@@ -172,8 +173,7 @@ impl std::fmt::Display for Noticed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let list = |names: &[Name]| {
             let named: Vec<String> = names.iter().take(3).map(Name::to_string).collect();
-            let more = if names.len() > 3 { format!(" and {} more", names.len() - 3) } else { String::new() };
-            format!("{}{more}", named.join(", "))
+            format!("{}{}", named.join(", "), and_more(names.len() - named.len()))
         };
         match self {
             Self::Metadata(change) => change.fmt(f),

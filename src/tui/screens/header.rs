@@ -4,9 +4,8 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use crate::tui::canvas::Canvas;
-use crate::tui::figures::{duration, interval};
+use crate::tui::figures::{duration, interval, plural};
 use crate::tui::order::Sort;
-use crate::tui::standing::plural;
 use crate::tui::state::{Freshness, Screen, State};
 use crate::tui::text;
 use crate::tui::theme::Role;

@@ -7,9 +7,8 @@ use super::plans;
 use crate::assign::metrics::Metrics;
 use crate::monitor::view::{DrainView, GroupView};
 use crate::tui::canvas::Canvas;
-use crate::tui::figures::{count, drain, ratio, variation};
+use crate::tui::figures::{count, drain, plural, ratio, variation};
 use crate::tui::members;
-use crate::tui::standing::plural;
 use crate::tui::text;
 use crate::tui::theme::Role;
 

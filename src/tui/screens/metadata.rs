@@ -10,8 +10,7 @@ use crate::monitor::view::{
     Consequence, Effect, Explanation, GroupMetadata, GroupView, HashState, MetadataChange, Noticed, TopicMetadata,
 };
 use crate::tui::canvas::Canvas;
-use crate::tui::figures::duration;
-use crate::tui::standing::plural;
+use crate::tui::figures::{duration, plural};
 use crate::tui::state::State;
 use crate::tui::text;
 use crate::tui::theme::Role;

@@ -2,8 +2,7 @@
 
 use crate::monitor::Question;
 use crate::monitor::view::{Fit, GroupView, PlanView};
-use crate::tui::figures::count;
-use crate::tui::standing::plural;
+use crate::tui::figures::{count, plural};
 
 /// Points of the frontier that are shown.
 const POINTS: usize = 7;
