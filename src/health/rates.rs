@@ -241,6 +241,11 @@ impl PartitionHistory {
         self.moved.is_some_and(|moved| now.since(moved) <= window)
     }
 
+    /// Whether the commit was seen to move later than at `since`.
+    pub fn moved_after(&self, since: At) -> bool {
+        self.moved.is_some_and(|moved| moved > since)
+    }
+
     /// Whether a commit was made within the last `window`, also of an offset that was committed before; only records of
     /// the coordinator log tell.
     pub fn repeated_within(&self, window: Duration, now: At) -> bool {

@@ -9,7 +9,7 @@ use super::view::{CommitSigns, GroupView, MemberView, PartitionRates, PartitionV
 use crate::health::rates::{Committed, PATIENCE, SHORTEST};
 use crate::health::verdict::ARRIVES;
 use crate::health::{Direction, PartitionHistory, PartitionLag, Rate, TimeLag};
-use crate::model::{At, Evidence, Group, GroupKind, Name, Snapshot};
+use crate::model::{At, Evidence, Group, GroupKind, GroupState, Name, Snapshot};
 
 /// So many looks at the commits in a row may be missing before what is known of them is stale.
 const MISSED: u32 = 3;
@@ -24,6 +24,8 @@ pub struct Memory {
     /// When the commits were last known to be so, and how long before that they were.
     seen: Option<At>,
     every: Duration,
+    /// Since when it has no members.
+    empty: Option<At>,
 }
 
 /// The newest facts, and the past of the logs.
@@ -49,6 +51,7 @@ impl Memory {
             self.every = seen.since(before);
         }
         self.seen = self.seen.max(seen);
+        self.empty = has_no_members(group).then(|| self.empty.unwrap_or(now));
         // Ends go on while the group's coordinator does not answer. Groups that are read in turn are read rarely.
         let stale = seen.filter(|seen| now.since(*seen) > news.interval.max(MISSED * self.every));
         self.topics.retain(|name, _| facts.topics.contains_key(name));
@@ -110,7 +113,10 @@ impl Memory {
                     watched: history.watched(now),
                     silent: history.silent(now, partition.time_lag),
                     patience,
-                    moves: history.moved_within(patience, now),
+                    // What members committed before they went is no sign of a consumer that assigns itself, and a share
+                    // group has none.
+                    moves: history.moved_within(patience, now)
+                        && self.empty.is_none_or(|since| group.kind != GroupKind::Share && history.moved_after(since)),
                     alive: history.repeated_within(patience, now),
                     in_turn: false,
                     arrives: log.grew_within(ARRIVES, now),
@@ -194,6 +200,15 @@ fn take_turns(topics: &BTreeMap<Name, Vec<PartitionHistory>>, member: &MemberVie
             partition.signs.patience = partition.signs.patience.max(PATIENCE);
         }
     }
+}
+
+/// It is known to have no members, and not for a rebalance.
+fn has_no_members(group: &Group) -> bool {
+    use GroupState::{Assigning, CompletingRebalance, PreparingRebalance, Reconciling};
+    group.description.as_ref().is_some_and(|description| {
+        let moving = matches!(description.state, Assigning | CompletingRebalance | PreparingRebalance | Reconciling);
+        description.members.is_empty() && !moving
+    })
 }
 
 /// The rates of all partitions.

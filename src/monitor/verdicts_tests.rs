@@ -306,6 +306,25 @@ fn commits_of_a_group_without_members_are_a_standalone_consumers() {
 }
 
 #[test]
+fn a_group_that_lost_all_its_members_is_no_standalone_consumer() {
+    let mut scene = Scene::new(&[&[0]]);
+    scene.for_seconds(60, |scene, _| {
+        scene.write(10);
+        scene.read_all();
+    });
+    // The last commit is seen with the news that all are gone.
+    (scene.state, scene.members) = (GroupState::Empty, Vec::new());
+    scene.read_all();
+    let group = scene.for_seconds(4, |scene, _| scene.write(10));
+    assert_eq!(verdict(&group), (Verdict::Stopped, Severity::Critical), "{:?}", group.judgement);
+    assert_eq!(rules(&group)[0], "no_members");
+    scene.for_seconds(10, |scene, _| scene.write(10));
+    let told = feed(&scene);
+    assert_eq!(told.iter().filter(|(_, line)| line.contains("OK > STOPPED")).count(), 1, "{told:?}");
+    assert!(told.iter().all(|(_, line)| !line.contains("STOPPED >")), "{told:?}");
+}
+
+#[test]
 fn a_stalled_partition_is_told_from_a_consumer_that_stopped() {
     let mut scene = Scene::new(&[&[0, 1]]);
     let read = |scene: &mut Scene, only_first: bool| {

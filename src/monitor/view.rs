@@ -268,6 +268,7 @@ pub struct PartitionRates {
 }
 
 /// How the commit of a partition gets on, in what the rules of docs/health-rules.md go by.
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CommitSigns {
     /// How long the partition is watched.
