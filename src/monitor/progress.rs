@@ -199,7 +199,7 @@ fn tell(
         patience,
         moves: history.moved_within(patience, now),
         alive: history.repeated_within(patience, now),
-        unheld: history.moved_within(patience, now) && history.moved_unheld(news.interval),
+        unheld: partition.share.is_none() && history.moved_within(patience, now) && history.moved_unheld(news.interval),
         in_turn: false,
         arrives: log.grew_within(ARRIVES, now),
         rewound,

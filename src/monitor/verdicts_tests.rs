@@ -306,6 +306,25 @@ fn commits_of_a_group_without_members_are_a_standalone_consumers() {
 }
 
 #[test]
+fn a_group_that_lost_all_its_members_is_no_standalone_consumer() {
+    let mut scene = Scene::new(&[&[0]]);
+    scene.for_seconds(60, |scene, _| {
+        scene.write(10);
+        scene.read_all();
+    });
+    // The last commit is seen with the news that all are gone.
+    (scene.state, scene.members) = (GroupState::Empty, Vec::new());
+    scene.read_all();
+    let group = scene.for_seconds(4, |scene, _| scene.write(10));
+    assert_eq!(verdict(&group), (Verdict::Stopped, Severity::Critical), "{:?}", group.judgement);
+    assert_eq!(rules(&group)[0], "no_members");
+    scene.for_seconds(10, |scene, _| scene.write(10));
+    let told = feed(&scene);
+    assert_eq!(told.iter().filter(|(_, line)| line.contains("OK > STOPPED")).count(), 1, "{told:?}");
+    assert!(told.iter().all(|(_, line)| !line.contains("STOPPED >")), "{told:?}");
+}
+
+#[test]
 fn a_stalled_partition_is_told_from_a_consumer_that_stopped() {
     let mut scene = Scene::new(&[&[0, 1]]);
     let read = |scene: &mut Scene, only_first: bool| {
@@ -673,18 +692,4 @@ fn a_coordinator_that_does_not_answer_makes_no_lag() {
     scene.answered = None;
     scene.read_all();
     assert_eq!(scene.look().judgement.verdict, Verdict::Ok);
-}
-
-#[test]
-fn the_commits_of_members_that_went_are_no_standalone_consumers() {
-    let mut scene = Scene::new(&[&[0]]);
-    scene.for_seconds(60, |scene, _| {
-        scene.write(10);
-        scene.commits = vec![Some(scene.ends[0] - 5)];
-    });
-    (scene.members, scene.state) = (Vec::new(), GroupState::Empty);
-    // What they committed last is seen a moment later.
-    scene.commits = vec![Some(scene.ends[0])];
-    let group = scene.for_seconds(30, |scene, _| scene.write(10));
-    assert_eq!((verdict(&group), rules(&group)), ((Verdict::Stopped, Severity::Critical), vec!["no_members"]));
 }

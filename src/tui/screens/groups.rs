@@ -5,7 +5,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::metadata;
-use crate::health::{Direction, Drain, TimeLag};
+use crate::health::{Direction, Drain, TimeLag, Verdict};
 use crate::model::{GroupKind, GroupState};
 use crate::monitor::view::GroupView;
 use crate::tui::canvas::Canvas;
@@ -235,9 +235,9 @@ fn members(look: &Look, group: &GroupView) -> Line<'static> {
 
 /// When the lag will be gone as things are.
 fn drains(look: &Look, group: &GroupView) -> Line<'static> {
-    let nobody = group.described_at.is_some() && group.members.is_empty();
+    let stopped = group.judgement.verdict == Verdict::Stopped;
     match group.drains {
-        None if nobody && group.totals.lag > 0 => cell("stopped", look.style(Role::Warn)),
+        None if stopped => cell("stopped", look.style(Role::Warn)),
         None => cell("-", look.style(Role::Muted)),
         Some(drains) => match drains.group.drain {
             Drain::Done => cell("-", look.style(Role::Muted)),
