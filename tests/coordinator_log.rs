@@ -11,9 +11,6 @@ use support::{
     Cluster, DEADLINE, Frames, GroupDescription, GroupSpec, Happened, happened, shared, snapshot, told, wait_until,
 };
 
-/// Partitions of `__consumer_offsets` in the shared cluster.
-const PARTITIONS: i32 = 4;
-
 fn watch(kafka: &Cluster, id: &str) -> Frames {
     let frames = Frames::collect(&kafka.bootstrap(), &["-g", id, "--coordinator-log", "require"]);
     frames.until("the log to be read", |told| match &told.facts.log {
@@ -50,7 +47,7 @@ fn without_ends(mut events: Vec<Event>) -> Vec<Event> {
 fn history(kafka: &Cluster, frames: &Frames, id: &str) -> Vec<Event> {
     let events = wait_until(&format!("the events of {id}"), DEADLINE, || {
         let events = frames.told().events(id);
-        same(&told(&events), &happened(&kafka.group_records(1, id, PARTITIONS)))?;
+        same(&told(&events), &happened(&kafka.group_records(1, id)))?;
         Ok::<_, String>(events)
     });
     let later = Frames::collect(&kafka.bootstrap(), &["-g", id, "--coordinator-log", "require"]);

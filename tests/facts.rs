@@ -10,10 +10,7 @@ use lagtop::health::rebalances::Departed;
 use lagtop::model::Name;
 use lagtop::monitor::view::View;
 use serde_json::{Value, json};
-use support::{
-    Collector, DEADLINE, Frames, GroupSpec, Told, group, lagtop as command, partition, run, shared, snapshot,
-    wait_until,
-};
+use support::{Collector, Frames, GroupSpec, Told, group, lagtop, partition, run, shared, snapshot, wait_committed};
 
 /// `(last stable offset, end)` of partition 0.
 fn ends(told: &Told, topic: &str) -> Result<(i64, i64), String> {
@@ -88,7 +85,7 @@ fn the_exact_time_lag() {
 
     let told = snapshot(&kafka.bootstrap(), &["-g", "f.probe.a"]);
     assert_eq!(probe(group(&told, "f.probe.a"), topic, 0), Value::Null, "nobody asked");
-    let table = run(&mut command(&["snapshot", "-b", &kafka.bootstrap(), "-g", "f.probe.a", "--probe-time"]));
+    let table = run(&mut lagtop(&["snapshot", "-b", &kafka.bootstrap(), "-g", "f.probe.a", "--probe-time"]));
     assert!(table.out.contains("10m") && table.out.contains(" exactly"), "{table:?}");
 }
 
@@ -181,12 +178,8 @@ fn a_killed_member_whose_session_timeout_is_the_brokers() {
     for partition in 0..2 {
         kafka.produce(id, partition, 10);
     }
-    wait_until("the commits", DEADLINE, || {
-        let row = group(&snapshot(&kafka.bootstrap(), &["-g", id]), id).clone();
-        if row["states"]["known"] == 2 { Ok(()) } else { Err(row.to_string()) }
-    });
-    let mut watching = Collector::start(&mut command(&["collect", "-b", &kafka.bootstrap(), "-g", id, "-i", "500ms"]));
-    watching.until("the log and its ends", |view| view.progress.all_seen);
+    wait_committed(&kafka.bootstrap(), id, 2);
+    let mut watching = Collector::of_group(&kafka.bootstrap(), id);
     process.kill();
     for partition in 0..2 {
         kafka.produce(id, partition, 10);

@@ -9,17 +9,14 @@ use lagtop::model::{Evidence, GroupKind, LogGap, What};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use support::{
-    Cluster, ClusterSpec, DEADLINE, Frames, GroupSpec, Told, group, happened, lagtop, run, shared, snapshot, told,
-    wait_until,
+    Cluster, ClusterSpec, DEADLINE, Frames, GroupSpec, OFFSETS_PARTITIONS, Told, group, happened, lagtop, run, shared,
+    snapshot, told, wait_until,
 };
-
-/// Partitions of `__consumer_offsets` (the harness's default).
-const PARTITIONS: i32 = 4;
 
 /// A group id that lives in this partition of the log.
 fn id_in(partition: i32, prefix: &str) -> String {
     let mut ids = (0..).map(|n| format!("{prefix}.{n}"));
-    ids.find(|id| partition_of(id, PARTITIONS) == Some(partition)).expect("one of many")
+    ids.find(|id| partition_of(id, OFFSETS_PARTITIONS as i32) == Some(partition)).expect("one of many")
 }
 
 /// Told by the log, with this commit of partition 0.
@@ -220,7 +217,7 @@ fn a_right_that_is_taken_away_ends_the_trust() {
 
 #[test]
 fn brokers_that_go_and_come_lose_and_double_no_event() {
-    let kafka = Cluster::start(&ClusterSpec::three().offsets_partitions(PARTITIONS as u32));
+    let kafka = Cluster::start(&ClusterSpec::three());
     kafka.create_topic_with("t", json!({"partitions": 4, "replication": 3}));
     // The client can abort its process when a broker drops: the source replaces it.
     let live = Frames::live(&kafka, "*");
@@ -267,8 +264,7 @@ fn brokers_that_go_and_come_lose_and_double_no_event() {
     for id in ["new", "old"] {
         let leader = usize::try_from(kafka.describe(id).coordinator).expect("an id");
         wait_until(&format!("the events of {id}"), DEADLINE, || {
-            let (told, truth) =
-                (told(&frames.told().events(id)), happened(&kafka.group_records(leader, id, PARTITIONS)));
+            let (told, truth) = (told(&frames.told().events(id)), happened(&kafka.group_records(leader, id)));
             if told == truth { Ok(()) } else { Err(format!("{told:#?}, but {truth:#?}")) }
         });
     }
@@ -281,7 +277,7 @@ fn brokers_that_go_and_come_lose_and_double_no_event() {
 /// As after an unclean leader election: the newest records are gone, and others take their places.
 #[test]
 fn a_log_that_goes_back_is_read_anew_and_counts_are_lower_bounds() {
-    let kafka = Cluster::start(&ClusterSpec::one().offsets_partitions(PARTITIONS as u32));
+    let kafka = Cluster::start(&ClusterSpec::one());
     kafka.create_topic("t", 4);
     let id = "g";
     let spec = GroupSpec::consumer(id).topics(&["t"]);
@@ -298,7 +294,7 @@ fn a_log_that_goes_back_is_read_anew_and_counts_are_lower_bounds() {
     };
     let process = kafka.process();
     let mut members = process.start_group(&spec, 1);
-    let partition = partition_of(id, PARTITIONS).expect("a partition");
+    let partition = kafka.partition_of(id);
     let segments = kafka.segments(1, "__consumer_offsets", partition);
     let [segment] = &segments[..] else { panic!("{segments:?}") };
     let kept = std::fs::metadata(segment).expect("the log").len();

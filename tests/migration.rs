@@ -7,9 +7,6 @@ mod support;
 use serde_json::{Value, json};
 use support::{DEADLINE, Frames, GroupSpec, group, rebalances, shared, snapshot, wait_until};
 
-/// Partitions of `__consumer_offsets` (the harness's default).
-const PARTITIONS: i32 = 4;
-
 #[test]
 fn a_classic_group_becomes_a_kip_848_group_and_goes_back() {
     let kafka = shared();
@@ -71,7 +68,7 @@ fn a_classic_group_becomes_a_kip_848_group_and_goes_back() {
     let both = vec![upgrade.to_owned(), "group changed from consumer to classic".to_owned()];
     assert_eq!((&row["state"], changes(&row)), (&json!("Stable"), both));
 
-    let truth = rebalances(&kafka.group_records(1, id, PARTITIONS));
+    let truth = rebalances(&kafka.group_records(1, id));
     let told = &row["rebalances"];
     let list = told["newest"].as_array().expect("rebalances");
     let epochs: Vec<_> = list.iter().rev().map(|each| (each["from"].as_i64(), each["to"].as_i64())).collect();

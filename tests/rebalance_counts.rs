@@ -8,8 +8,6 @@ use rustix::process::Signal;
 use serde_json::json;
 use support::{Cluster, ClusterSpec, DEADLINE, Frames, GroupSpec, Member, group, rebalances, snapshot, wait_until};
 
-/// Partitions of `__consumer_offsets` (the harness's default).
-const PARTITIONS: i32 = 4;
 /// Members join (`+`) and leave (`-`); in the end nobody is left.
 const STEPS: &str = "+++-+--++-++--+-+---";
 const TOPIC: &str = "t";
@@ -53,7 +51,7 @@ impl<'a> Groups<'a> {
     fn agree(&self, what: &str, frames: &Frames) {
         for (id, _) in &self.specs {
             let leader = usize::try_from(self.kafka.describe(id).coordinator).expect("an id");
-            let truth = rebalances(&self.kafka.group_records(leader, id, PARTITIONS));
+            let truth = rebalances(&self.kafka.group_records(leader, id));
             assert!(truth.len() >= STEPS.len(), "{id}: {truth:?}");
             wait_until(&format!("the rebalances of {id}, told {what}"), DEADLINE, || {
                 let view = frames.view();

@@ -8,7 +8,7 @@ use lagtop::monitor::view::View;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use support::{Collector, DEADLINE, GroupSpec, group, lagtop, shared, snapshot, wait_until};
+use support::{Collector, DEADLINE, GroupSpec, group, shared, snapshot, wait_committed, wait_until};
 
 /// The group's row, once its history is as it should be.
 fn told(id: &str, check: impl Fn(&Value) -> bool) -> Value {
@@ -158,12 +158,8 @@ fn a_killed_member_crashed_for_who_saw_it_and_history_cannot_tell() {
     for partition in 0..2 {
         kafka.produce(id, partition, 10);
     }
-    wait_until("the commits", DEADLINE, || {
-        let row = group(&snapshot(&kafka.bootstrap(), &["-g", id]), id).clone();
-        if row["states"]["known"] == 2 { Ok(()) } else { Err(row.to_string()) }
-    });
-    let mut watching = Collector::start(&mut lagtop(&["collect", "-b", &kafka.bootstrap(), "-g", id, "-i", "500ms"]));
-    watching.until("the log and its ends", |view| view.progress.all_seen);
+    wait_committed(&kafka.bootstrap(), id, 2);
+    let mut watching = Collector::of_group(&kafka.bootstrap(), id);
     members.remove(1).abandon();
     for partition in 0..2 {
         kafka.produce(id, partition, 10);
@@ -192,8 +188,7 @@ fn slow_poll(spec: &GroupSpec, id: &str) {
     kafka.create_topic(id, 2);
     let spec = spec.clone().topics(&[id]).max_poll_interval(Duration::from_secs(8));
     let members = kafka.start_group(&spec, 2);
-    let mut watching = Collector::start(&mut lagtop(&["collect", "-b", &kafka.bootstrap(), "-g", id, "-i", "500ms"]));
-    watching.until("the log and its ends", |view| view.progress.all_seen);
+    let mut watching = Collector::of_group(&kafka.bootstrap(), id);
     members[1].commit();
     members[1].stall(Duration::from_secs(3600));
     for partition in 0..2 {

@@ -2,7 +2,7 @@
 //!
 //! | file | what it is |
 //! | --- | --- |
-//! | `state`, `update` | what the dashboard knows, and the one pure function that changes it |
+//! | `state`, `update`, `cursor` | what the dashboard knows, and the one pure function that changes it |
 //! | `what_if` | what is asked about the open group |
 //! | `keymap` | one table for dispatch, help and footer |
 //! | `layout`, `screens`, `widgets`, `canvas` | where things go and how they are drawn; read the state, change nothing |
@@ -17,6 +17,7 @@
 
 mod canvas;
 mod colour;
+mod cursor;
 mod detail;
 mod detail_log;
 mod detail_past;

@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lagtop::kafka::records::partition_of;
 use rustix::process::Signal;
 use serde_json::json;
 use tempfile::TempDir;
@@ -24,6 +25,9 @@ use super::{
     tool::{Tool, lock},
     wait::wait_until,
 };
+
+/// Partitions of `__consumer_offsets`, unless a spec says otherwise.
+pub const OFFSETS_PARTITIONS: u32 = 4;
 
 /// What a cluster is to be like.
 #[derive(Clone)]
@@ -45,7 +49,7 @@ impl ClusterSpec {
             properties: Properties::new(),
             listeners: vec![("PLAINTEXT".to_owned(), "PLAINTEXT".to_owned())],
             advertised: BTreeMap::new(),
-            offsets_partitions: 4,
+            offsets_partitions: OFFSETS_PARTITIONS,
             offsets_topic: true,
             certificate_names: "ip:127.0.0.1,dns:localhost".to_owned(),
         }
@@ -212,6 +216,12 @@ impl Cluster {
         let pid = broker.pid();
         broker.stop();
         self.tool.call("unwatch", json!({"pid": pid}));
+    }
+
+    /// Partition of `__consumer_offsets` that the records of a group are in.
+    pub fn partition_of(&self, group: &str) -> i32 {
+        let partitions = i32::try_from(self.spec.offsets_partitions).expect("a few");
+        partition_of(group, partitions).expect("a partition")
     }
 
     /// SIGSTOP: connections stay open, nothing answers.

@@ -56,6 +56,13 @@ impl Collector {
         Self { process, bytes, decoder: Decoder::default(), monitor: Monitor::new(Preferences::default()) }
     }
 
+    /// Starts one that watches a group by polls in short order, and waits until it has seen all.
+    pub fn of_group(bootstrap: &str, group: &str) -> Self {
+        let mut collector = Self::start(&mut lagtop(&["collect", "-b", bootstrap, "-g", group, "-i", "500ms"]));
+        collector.until("the log and its ends", |view| view.progress.all_seen);
+        collector
+    }
+
     /// Starts one that takes orders and polls only when told, and waits until it has seen all.
     pub fn with_orders(bootstrap: &str, settings: Settings) -> Self {
         let mut this = Self::start(lagtop(&["collect", "--orders"]).stdin(Stdio::piped()));

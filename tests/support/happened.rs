@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use lagtop::kafka::records::partition_of;
 use lagtop::model::{Event, What};
 use serde_json::Value;
 
@@ -32,10 +31,9 @@ fn words(what: &What) -> String {
 }
 
 impl Cluster {
-    /// The records of a group on one broker's disk, with `partitions` partitions of `__consumer_offsets`.
-    pub fn group_records(&self, broker: usize, group: &str, partitions: i32) -> Vec<LogRecord> {
-        let segments =
-            self.segments(broker, "__consumer_offsets", partition_of(group, partitions).expect("a partition"));
+    /// The records of a group on one broker's disk.
+    pub fn group_records(&self, broker: usize, group: &str) -> Vec<LogRecord> {
+        let segments = self.segments(broker, "__consumer_offsets", self.partition_of(group));
         let mut records = self.dump_log("--offsets-decoder", &segments);
         records.retain(|record| {
             let data = &record.key["data"];

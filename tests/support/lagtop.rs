@@ -105,6 +105,15 @@ pub fn snapshot(bootstrap: &str, args: &[&str]) -> Value {
     ran.json()
 }
 
+/// Waits until a snapshot knows the lag of so many partitions of a group.
+#[track_caller]
+pub fn wait_committed(bootstrap: &str, id: &str, partitions: usize) {
+    wait_until("the commits", DEADLINE, || {
+        let row = group(&snapshot(bootstrap, &["-g", id]), id).clone();
+        if row["states"]["known"] == partitions { Ok(()) } else { Err(row.to_string()) }
+    });
+}
+
 /// The group's row of a snapshot.
 #[track_caller]
 pub fn group<'a>(snapshot: &'a Value, group: &str) -> &'a Value {

@@ -64,7 +64,7 @@ mod wait;
 pub use self::{
     admin::*,
     apache::*,
-    cluster::{Cluster, ClusterSpec, shared},
+    cluster::{Cluster, ClusterSpec, OFFSETS_PARTITIONS, shared},
     collect::*,
     coordinator::*,
     describe::*,

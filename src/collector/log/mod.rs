@@ -1,9 +1,12 @@
 //! What the coordinator logs told so far: the groups, the events, and of which partitions that can be trusted now.
 //!
-//! `group` applies records, `render` turns the outcome into facts, `topics` knows the names of topic ids, `start`
-//! decides from where a log is read, `trust` knows how far it was read.
+//! `group` applies records (`classic` those of classic groups, `member` those of members of the others), `render` turns
+//! the outcome into facts, `topics` knows the names of topic ids, `start` decides from where a log is read, `trust` knows
+//! how far it was read.
 
+mod classic;
 mod group;
+mod member;
 mod render;
 pub mod start;
 mod topics;
@@ -18,7 +21,7 @@ use crate::model::{
     At, Commits, Description, Event, GroupKind, GroupState, LogGap, Name, ShareOffsets, SharePartition, What,
 };
 
-pub use group::generation_of;
+pub use classic::generation_of;
 use group::{LogGroup, Surroundings};
 use render::Known;
 use topics::Held;

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::group::{Classic, Current, LogGroup, LogMember, MemberState};
+use super::classic::Classic;
+use super::group::LogGroup;
+use super::member::{Current, LogMember, MemberState};
 use super::topics::{TopicNames, TopicRef};
 use crate::model::{
     Commits, Description, EventMember, Evidence, GroupKind, GroupState, Member, MemberLog, Name, Tasks, TopicPartitions,

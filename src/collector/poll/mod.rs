@@ -7,6 +7,7 @@
 
 mod answer;
 mod configs;
+mod covered;
 mod groups;
 mod log_start;
 mod offsets;
