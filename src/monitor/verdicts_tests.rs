@@ -36,6 +36,8 @@ struct Scene {
     read_committed: bool,
     /// When the coordinator answered last, if it does not now: seconds.
     answered: Option<u64>,
+    /// Its commits were not read yet.
+    unread: bool,
 }
 
 impl Scene {
@@ -58,6 +60,7 @@ impl Scene {
             stable: None,
             read_committed: false,
             answered: None,
+            unread: false,
         }
     }
 
@@ -100,8 +103,8 @@ impl Scene {
             kind: GroupKind::Classic,
             description: Some(Description { state: self.state, members: members.collect(), ..Description::default() }),
             described_at: Some(at),
-            commits: Some(Commits { topics: BTreeMap::from([(name(), commits.collect())]) }),
-            commits_at: Some(self.answered.map_or(at, |seconds| At(seconds * 1000))),
+            commits: (!self.unread).then(|| Commits { topics: BTreeMap::from([(name(), commits.collect())]) }),
+            commits_at: (!self.unread).then(|| self.answered.map_or(at, |seconds| At(seconds * 1000))),
             ..Group::default()
         };
         let progress = Progress {
@@ -392,6 +395,17 @@ fn a_commit_that_is_made_again_and_does_not_move_is_stuck() {
         scene.committed = scene.committed.map(|wall| Wall(wall.0 + 2000));
     });
     assert_eq!(verdict(&group), (Verdict::Stalled, Severity::Critical), "{:?}", group.judgement);
+}
+
+#[test]
+fn commits_that_were_not_read_yet_are_not_known() {
+    let mut scene = Scene::new(&[&[0]]);
+    scene.unread = true;
+    let group = scene.look();
+    assert_eq!((group.partitions[0].lag, group.totals.no_commit), (PartitionLag::Unknown, 0));
+    assert_eq!((verdict(&group).0, rules(&group)), (Verdict::Unknown, vec!["not_read"]));
+    scene.unread = false;
+    assert_eq!(verdict(&scene.look()).0, Verdict::Ok);
 }
 
 #[test]
