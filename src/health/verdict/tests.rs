@@ -122,9 +122,12 @@ fn one_look_tells_nothing_of_a_lag() {
 
 #[test]
 fn nobody_reads() {
-    let nobody = |owner, arrives| PartitionSigns { owner, arrives, moves: false, alive: false, ..signs() };
+    let nobody =
+        |owner, arrives| PartitionSigns { owner, arrives, time_lag: known(61), moves: false, alive: false, ..signs() };
     assert_eq!(of(&nobody(Owner::NoMembers, false)), (Verdict::Stopped, Severity::Note, "no_members"));
     assert_eq!(of(&nobody(Owner::NoMembers, true)), (Verdict::Stopped, Severity::Critical, "no_members"));
+    let restarts = PartitionSigns { time_lag: known(60), ..nobody(Owner::NoMembers, true) };
+    assert_eq!(of(&restarts), (Verdict::Stopped, Severity::Warn, "no_members"));
     let subscribed = Owner::Nobody { subscribed: true };
     assert_eq!(of(&nobody(subscribed, false)), (Verdict::Stopped, Severity::Note, "no_owner"));
     assert_eq!(of(&nobody(subscribed, true)), (Verdict::Stopped, Severity::Critical, "no_owner"));
