@@ -76,5 +76,30 @@ unsafe fn offset_of(
     // SAFETY: the caller's promise; the element belongs to the info.
     let element = unsafe { rd::rd_kafka_ListOffsetsResultInfo_topic_partition(info).as_ref() }?;
     let key = (name(element.topic)?, element.partition);
-    Some((key, error::CallError::from_code(element.err).map_or(Ok(element.offset), Err)))
+    Some((key, told(element.offset, error::CallError::from_code(element.err))))
+}
+
+/// The offset, unless there is none. Of partitions of a broker that went while it was asked librdkafka 2.12 gives
+/// RD_KAFKA_OFFSET_INVALID (−1001) and no error.
+fn told(offset: i64, error: Option<CallError>) -> Result<i64, CallError> {
+    match error {
+        Some(error) => Err(error),
+        None if offset < 0 => Err(CallError::new(rd::rd_kafka_resp_err_t::RD_KAFKA_RESP_ERR__NO_OFFSET, None)),
+        None => Ok(offset),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_offset_is_a_failure() {
+        assert_eq!(told(0, None), Ok(0));
+        assert_eq!(told(81, None), Ok(81));
+        for none in [-1, -1001] {
+            assert!(matches!(told(none, None), Err(CallError::Code { code: -168, .. })), "{none}");
+        }
+        assert_eq!(told(-1001, Some(CallError::Timeout)), Err(CallError::Timeout));
+    }
 }

@@ -217,6 +217,8 @@ fn partitions(
     let fresh = freshness(facts);
     let committed_only = facts.progress.is_some_and(|progress| progress.read_committed);
     let subscribed = subscribed(description);
+    // Nothing is known yet of what it committed: that is not "no commit".
+    let unread = group.commits.is_none() && group.share.is_none();
     let mut past_end = BTreeMap::new();
     let mut out = Vec::new();
     for (name, mut numbers) in numbers {
@@ -257,7 +259,10 @@ fn partitions(
                 start: known.start,
                 end: known.end.map(|(end, _)| end),
                 stable,
-                lag: PartitionLag::of(&known, now, fresh),
+                lag: match PartitionLag::of(&known, now, fresh) {
+                    PartitionLag::NoCommit { .. } if unread => PartitionLag::Unknown,
+                    lag => lag,
+                },
                 share: known.share,
                 subscribed: subscribed.as_ref().map(|topics| topics.contains(name)),
                 ..PartitionView::default()

@@ -36,6 +36,8 @@ struct Scene {
     read_committed: bool,
     /// When the coordinator answered last, if it does not now: seconds.
     answered: Option<u64>,
+    /// Its commits were not read yet.
+    unread: bool,
 }
 
 impl Scene {
@@ -58,6 +60,7 @@ impl Scene {
             stable: None,
             read_committed: false,
             answered: None,
+            unread: false,
         }
     }
 
@@ -100,8 +103,8 @@ impl Scene {
             kind: GroupKind::Classic,
             description: Some(Description { state: self.state, members: members.collect(), ..Description::default() }),
             described_at: Some(at),
-            commits: Some(Commits { topics: BTreeMap::from([(name(), commits.collect())]) }),
-            commits_at: Some(self.answered.map_or(at, |seconds| At(seconds * 1000))),
+            commits: (!self.unread).then(|| Commits { topics: BTreeMap::from([(name(), commits.collect())]) }),
+            commits_at: (!self.unread).then(|| self.answered.map_or(at, |seconds| At(seconds * 1000))),
             ..Group::default()
         };
         let progress = Progress {
@@ -316,9 +319,10 @@ fn a_group_that_lost_all_its_members_is_no_standalone_consumer() {
     (scene.state, scene.members) = (GroupState::Empty, Vec::new());
     scene.read_all();
     let group = scene.for_seconds(4, |scene, _| scene.write(10));
-    assert_eq!(verdict(&group), (Verdict::Stopped, Severity::Critical), "{:?}", group.judgement);
+    assert_eq!(verdict(&group), (Verdict::Stopped, Severity::Warn), "it may restart: {:?}", group.judgement);
     assert_eq!(rules(&group)[0], "no_members");
-    scene.for_seconds(10, |scene, _| scene.write(10));
+    let group = scene.for_seconds(66, |scene, _| scene.write(10));
+    assert_eq!(verdict(&group), (Verdict::Stopped, Severity::Critical), "{:?}", group.judgement);
     let told = feed(&scene);
     assert_eq!(told.iter().filter(|(_, line)| line.contains("OK > STOPPED")).count(), 1, "{told:?}");
     assert!(told.iter().all(|(_, line)| !line.contains("STOPPED >")), "{told:?}");
@@ -392,6 +396,17 @@ fn a_commit_that_is_made_again_and_does_not_move_is_stuck() {
         scene.committed = scene.committed.map(|wall| Wall(wall.0 + 2000));
     });
     assert_eq!(verdict(&group), (Verdict::Stalled, Severity::Critical), "{:?}", group.judgement);
+}
+
+#[test]
+fn commits_that_were_not_read_yet_are_not_known() {
+    let mut scene = Scene::new(&[&[0]]);
+    scene.unread = true;
+    let group = scene.look();
+    assert_eq!((group.partitions[0].lag, group.totals.no_commit), (PartitionLag::Unknown, 0));
+    assert_eq!((verdict(&group).0, rules(&group)), (Verdict::Unknown, vec!["not_read"]));
+    scene.unread = false;
+    assert_eq!(verdict(&scene.look()).0, Verdict::Ok);
 }
 
 #[test]

@@ -145,6 +145,9 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
         find(Severity::Critical, Verdict::Lagging, Reason::NearLoss { time });
     }
     let growing = signs.commit.arrives;
+    // A service that restarts is away for a moment.
+    let shortly = matches!(signs.time_lag, TimeLag::Known { time, .. } if time <= signs.thresholds.time_lag);
+    let left = if shortly { Severity::Warn } else { Severity::Critical };
     match signs.owner {
         _ if signs.control_record => {
             find(Severity::Ok, Verdict::Ok, Reason::ControlRecord);
@@ -159,12 +162,12 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
             return findings;
         }
         Owner::NoMembers if !signs.commit.unheld => {
-            let severity = if growing { Severity::Critical } else { Severity::Note };
+            let severity = if growing { left } else { Severity::Note };
             find(severity, Verdict::Stopped, Reason::NoMembers { lag, growing });
             return findings;
         }
         Owner::Nobody { subscribed } if !signs.commit.unheld => {
-            let severity = if growing && subscribed { Severity::Critical } else { Severity::Note };
+            let severity = if growing && subscribed { left } else { Severity::Note };
             let reason = if subscribed { Reason::NoOwner { lag } } else { Reason::NotSubscribed { lag } };
             find(severity, Verdict::Stopped, reason);
             return findings;

@@ -250,7 +250,7 @@ impl fmt::Display for Reason {
         let towards = |growing: bool| if growing { " and falling further behind" } else { "" };
         match *self {
             Self::NotRead => f.write_str("not read yet, or not readable"),
-            Self::Stale { since } => write!(f, "its end was not read for {}", duration(since)),
+            Self::Stale { since } => write!(f, "not read for {}", duration(since)),
             Self::NoLeader => f.write_str("no leader: nobody can read it"),
             Self::WatchedShortly { watched } if watched < MOMENT => {
                 f.write_str("seen once: nothing tells whether its lag goes")

@@ -134,10 +134,12 @@ fn one_look_tells_nothing_of_a_lag() {
 fn nobody_reads() {
     let nobody = |owner, arrives| {
         let commit = CommitSigns { arrives, ..silent(0) };
-        PartitionSigns { owner, commit, ..signs() }
+        PartitionSigns { owner, time_lag: known(61), commit, ..signs() }
     };
     assert_eq!(of(&nobody(Owner::NoMembers, false)), (Verdict::Stopped, Severity::Note, "no_members"));
     assert_eq!(of(&nobody(Owner::NoMembers, true)), (Verdict::Stopped, Severity::Critical, "no_members"));
+    let restarts = PartitionSigns { time_lag: known(60), ..nobody(Owner::NoMembers, true) };
+    assert_eq!(of(&restarts), (Verdict::Stopped, Severity::Warn, "no_members"));
     let subscribed = Owner::Nobody { subscribed: true };
     assert_eq!(of(&nobody(subscribed, false)), (Verdict::Stopped, Severity::Note, "no_owner"));
     assert_eq!(of(&nobody(subscribed, true)), (Verdict::Stopped, Severity::Critical, "no_owner"));

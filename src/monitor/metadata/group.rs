@@ -149,7 +149,9 @@ impl Memory {
                 self.stored_at = at;
                 let from = self.early.map_or(before.epoch, |(from, _)| from);
                 if self.computed == Some(hash) {
-                    passed = self.early.filter(|_| self.oldest_pending().is_none()).map(|_| (from, epoch));
+                    // None in between: its members had gone, and so what it subscribes to.
+                    let other = before.hash != 0 && self.oldest_pending().is_none();
+                    passed = self.early.filter(|_| other).map(|_| (from, epoch));
                     self.bumped(before.epoch, epoch, Some(at));
                 } else {
                     self.early = Some((from, epoch));

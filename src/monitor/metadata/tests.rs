@@ -170,6 +170,19 @@ fn a_hash_that_was_another_one_between_two_looks_is_told() {
 }
 
 #[test]
+fn members_that_went_and_came_back_are_no_change_of_the_hash() {
+    let mut world = World::new();
+    world.group("g", GroupKind::Consumer, Some((7, hash(7, OLD))));
+    world.look(1000);
+    world.log("g", 8, 0);
+    world.look(100);
+    world.log("g", 9, hash(7, OLD));
+    world.look(100);
+    assert_eq!(world.of("g").state, HashState::Equal);
+    assert!(world.watch.feed().is_empty(), "{:?}", world.watch.feed());
+}
+
+#[test]
 fn what_nothing_explains_is_different_after_a_while() {
     let mut world = World::new();
     world.group("g", GroupKind::Consumer, Some((4, 99)));
