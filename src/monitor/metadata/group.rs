@@ -149,8 +149,8 @@ impl Memory {
                 self.stored_at = at;
                 let from = self.early.map_or(before.epoch, |(from, _)| from);
                 if self.computed == Some(hash) {
-                    // None in between: its members had gone, and so what it subscribes to.
-                    let other = before.hash != 0 && self.oldest_pending().is_none();
+                    // None before or in between: it had no members, and so subscribed to nothing.
+                    let other = before.hash != 0 && hash != 0 && self.oldest_pending().is_none();
                     passed = self.early.filter(|_| other).map(|_| (from, epoch));
                     self.bumped(before.epoch, epoch, Some(at));
                 } else {

@@ -180,6 +180,18 @@ fn members_that_went_and_came_back_are_no_change_of_the_hash() {
     world.look(100);
     assert_eq!(world.of("g").state, HashState::Equal);
     assert!(world.watch.feed().is_empty(), "{:?}", world.watch.feed());
+    // Nor one that came and went at once.
+    world.facts.groups.get_mut("g").unwrap().description.as_mut().unwrap().members.clear();
+    world.log("g", 10, 0);
+    world.look(100);
+    for (epoch, hash) in [(11, Some(hash(7, OLD))), (12, None)] {
+        let what = What::GroupEpoch { kind: GroupKind::Consumer, epoch, hash };
+        let event = Event { group: "g".into(), wall: Wall(0), log: (0, i64::from(epoch)), what };
+        world.watch.event(&event, At(world.now), None);
+    }
+    world.log("g", 12, 0);
+    world.look(100);
+    assert!(world.watch.feed().is_empty(), "{:?}", world.watch.feed());
 }
 
 #[test]
