@@ -48,7 +48,7 @@ pub enum PartitionLag {
     /// The group has members, all that they subscribe to is known, this topic is not in it, and nothing was committed
     /// here for a while (see [`super::Thresholds::abandoned_after`]): outside the sum. `behind` = end − commit.
     Abandoned { behind: Option<u64> },
-    /// The end could not be read lately: the last lag that was known, and when that was.
+    /// End or commit could not be read lately: the last lag that was known, and when that was.
     Stale { last: u64, since: At },
     /// Not read yet, or not readable with our rights.
     #[default]

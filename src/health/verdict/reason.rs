@@ -16,7 +16,7 @@ pub enum Reason {
     // What is not known.
     /// Its facts were not read yet, or may not be read.
     NotRead,
-    /// The end was read for the last time so long ago.
+    /// Its end, or the commits of its group, were read for the last time so long ago.
     Stale {
         since: Duration,
     },

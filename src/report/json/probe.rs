@@ -14,7 +14,7 @@ pub struct ProbeRow {
     timestamp_type: Option<TimestampType>,
     /// The timestamp is in the future: the age is 0.
     clock_skew: bool,
-    /// No data record is to be read: the lag is of control records, or of none.
+    /// No data record is to be read: see [`Probe::NothingToRead`].
     nothing_to_read: bool,
 }
 
