@@ -30,8 +30,6 @@ pub struct GroupDefaults {
     pub share_session_timeout_ms: Option<i32>,
     /// `group.streams.session.timeout.ms`.
     pub streams_session_timeout_ms: Option<i32>,
-    /// `group.consumer.heartbeat.interval.ms`.
-    pub consumer_heartbeat_interval_ms: Option<i32>,
 }
 
 impl GroupDefaults {

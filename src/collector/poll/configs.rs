@@ -25,7 +25,6 @@ const CLEANUP: &str = "cleanup.policy";
 const CONSUMER_SESSION: &str = "group.consumer.session.timeout.ms";
 const SHARE_SESSION: &str = "group.share.session.timeout.ms";
 const STREAMS_SESSION: &str = "group.streams.session.timeout.ms";
-const CONSUMER_HEARTBEAT: &str = "group.consumer.heartbeat.interval.ms";
 
 /// What is missing without the rights.
 const OF_TOPICS: &str = "topic configurations (whether compacted)";
@@ -76,7 +75,7 @@ impl Poller {
         self.configured.asked.extend(topics.iter().map(|topic| (topic.clone(), now)));
         let admin = Arc::clone(&self.admin);
         self.ask(Call::Configs, async move {
-            let of_broker = [CONSUMER_SESSION, SHARE_SESSION, STREAMS_SESSION, CONSUMER_HEARTBEAT];
+            let of_broker = [CONSUMER_SESSION, SHARE_SESSION, STREAMS_SESSION];
             let chunks: Vec<&[Name]> = if topics.is_empty() { vec![&[]] } else { topics.chunks(CHUNK).collect() };
             let calls = chunks.into_iter().map(|chunk| admin.describe_configs(broker, &of_broker, chunk, &[CLEANUP]));
             Answer::Configs(join_all(calls).await)
@@ -116,7 +115,6 @@ impl Poller {
                             consumer_session_timeout_ms: millis(CONSUMER_SESSION),
                             share_session_timeout_ms: millis(SHARE_SESSION),
                             streams_session_timeout_ms: millis(STREAMS_SESSION),
-                            consumer_heartbeat_interval_ms: millis(CONSUMER_HEARTBEAT),
                         };
                         broker_denied = Some(false);
                     }
