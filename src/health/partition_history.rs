@@ -110,6 +110,7 @@ impl PartitionHistory {
 
     /// Who holds it at `now`; another one ends the window. `None`, as in a rebalance, does not.
     pub fn owned_by(&mut self, owner: Option<&Name>, now: At) {
+        self.unheld = if owner.is_some() { None } else { self.unheld.or(Some(now)) };
         if owner.is_some() && self.owner.as_ref() != owner {
             self.owned_since = now;
             if self.owner.is_some() {
@@ -218,11 +219,6 @@ impl PartitionHistory {
     /// Whether the commit was seen to move within the last `window`.
     pub fn moved_within(&self, window: Duration, now: At) -> bool {
         self.moved.is_some_and(|moved| now.since(moved) <= window)
-    }
-
-    /// Whether nobody has it `now`.
-    pub fn held_by(&mut self, anybody: bool, now: At) {
-        self.unheld = if anybody { None } else { self.unheld.or(Some(now)) };
     }
 
     /// Whether the commit was seen to move although nobody has it: by one that assigns itself. The last commit of who had

@@ -41,7 +41,7 @@ impl Memory {
             lines.push(Happening { group: group.id.clone(), wall: started.at(at), log: None, what });
         };
         if let Some((from, since)) = self.verdict(&group.judgement, now)
-            && let Some(first) = group.judgement.reasons.first()
+            && let Some(first) = group.judgement.lead()
         {
             let Judgement { verdict: to, severity, .. } = group.judgement;
             let partition = first.partition.and_then(|place| group.partitions.get(place));

@@ -317,7 +317,6 @@ fn members(description: &Description, partitions: &mut [PartitionView]) -> Vec<M
             let places = places(topics, partitions);
             for held in &places {
                 partitions[*held].owner = Some(place);
-                partitions[*held].held_by_any = true;
             }
             places
         });

@@ -71,7 +71,6 @@ impl Memory {
                 if let (Some(since), Some(last)) = (stale, partition.lag.readable()) {
                     partition.lag = PartitionLag::Stale { last, since };
                 }
-                history.held_by(partition.owner.is_some() || partition.held_by_any, now);
                 let lag = partition.lag.records();
                 let committed = match partition.share {
                     // A share group commits nothing: everything below its start is done.

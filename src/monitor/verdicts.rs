@@ -77,9 +77,8 @@ fn rebalancing(group: &GroupView) -> Option<(Duration, bool)> {
 }
 
 fn owner(group: &GroupView, partition: &PartitionView, rebalancing: bool) -> Owner {
-    let held = partition.owner.is_some() || partition.held_by_any;
     match group.state {
-        _ if held => Owner::Member,
+        _ if partition.owner.is_some() => Owner::Member,
         _ if group.described_at.is_none() || rebalancing => Owner::Unsettled,
         GroupState::Empty | GroupState::Dead => Owner::NoMembers,
         _ if group.members.is_empty() => Owner::NoMembers,

@@ -242,8 +242,6 @@ pub struct PartitionView {
     pub share: Option<SharePartition>,
     /// Place in [`GroupView::members`].
     pub owner: Option<usize>,
-    /// Some member of a share group has it.
-    pub held_by_any: bool,
     /// Some member subscribes to its topic; `None`: not all subscriptions are known.
     pub subscribed: Option<bool>,
     /// Owner under the plan: place in [`PlanView::members`].
