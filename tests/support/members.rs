@@ -5,7 +5,12 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{admin::Offset, describe::GroupDescription, tool::Tool};
+use super::{
+    admin::Offset,
+    describe::GroupDescription,
+    tool::Tool,
+    wait::{DEADLINE, wait_until},
+};
 
 /// How the members of a group are to be. In `client_id`, `instance` and `rack` a `{}` stands for the member's number.
 #[derive(Clone, Debug)]
@@ -241,12 +246,17 @@ impl Member {
 
     /// Commits its positions.
     pub fn commit(&self) {
-        self.tool.call("member_commit", json!({"member": self.number}));
+        self.commit_what(&json!({"member": self.number}));
     }
 
     /// Commits offsets; partitions that it does not own fail.
     pub fn commit_offsets(&self, offsets: &[Offset]) {
-        self.tool.call("member_commit", json!({"member": self.number, "offsets": offsets}));
+        self.commit_what(&json!({"member": self.number, "offsets": offsets}));
+    }
+
+    /// A group that rebalances, as a slow machine lets it, refuses a commit until it is done.
+    fn commit_what(&self, what: &Value) {
+        wait_until("a commit", DEADLINE, || self.tool.try_call("member_commit", what.clone()));
     }
 
     /// Subscribes to other topics.

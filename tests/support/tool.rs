@@ -2,9 +2,9 @@
 
 use std::{
     collections::HashMap,
-    fs::File,
+    fs::{self, File},
     io::{BufRead, BufReader, Write},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, ChildStdin, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
@@ -30,6 +30,7 @@ type Waiting = Arc<Mutex<HashMap<u64, mpsc::Sender<Answer>>>>;
 pub struct Tool(Arc<Process>);
 
 struct Process {
+    dir: PathBuf,
     child: Mutex<Child>,
     stdin: Mutex<Option<ChildStdin>>,
     waiting: Waiting,
@@ -69,7 +70,13 @@ impl Tool {
             // Whoever still waits sees its sender dropped.
             lock(&answers).clear();
         });
-        let process = Process { child: Mutex::new(child), stdin: Mutex::new(stdin), waiting, next: AtomicU64::new(0) };
+        let process = Process {
+            dir: dir.to_owned(),
+            child: Mutex::new(child),
+            stdin: Mutex::new(stdin),
+            waiting,
+            next: AtomicU64::new(0),
+        };
         Self(Arc::new(process))
     }
 
@@ -89,7 +96,7 @@ impl Tool {
         self.send(command, &args, Some(sender))?;
         match receiver.recv_timeout(CALL) {
             Ok(answer) => answer,
-            Err(mpsc::RecvTimeoutError::Timeout) => Err(format!("no answer in {} s", CALL.as_secs())),
+            Err(mpsc::RecvTimeoutError::Timeout) => Err(format!("no answer in {} s\n{}", CALL.as_secs(), self.state())),
             Err(mpsc::RecvTimeoutError::Disconnected) => Err("the tool's process has ended".to_owned()),
         }
     }
@@ -112,6 +119,19 @@ impl Tool {
         }
         lock(&self.0.waiting).remove(&id);
         Err("the tool's process has ended".to_owned())
+    }
+
+    /// What the program's threads are at, and the ends of all logs of the cluster: why a call got no answer.
+    fn state(&self) -> String {
+        let stacks = Java::get().jdk_tool("jstack").arg(self.pid().to_string()).output();
+        let mut state = stacks.map_or_else(|e| e.to_string(), |o| String::from_utf8_lossy(&o.stdout).into_owned());
+        let entries = fs::read_dir(&self.0.dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        for log in entries.filter(|path| path.extension().is_some_and(|e| e == "log")) {
+            let text = fs::read(&log).unwrap_or_default();
+            let tail = text.get(text.len().saturating_sub(4096)..).unwrap_or_default();
+            state += &format!("\n--- {}\n{}", log.display(), String::from_utf8_lossy(tail));
+        }
+        state
     }
 
     /// The process id.
