@@ -280,7 +280,11 @@ fn commits_without_members_are_a_standalone_consumers() {
     kafka.commit_standalone(id, &[(id, 0, 10)]);
     let mut collector = watching(id);
     let group = until(&mut collector, id, "its lag", || {}, |group| group.totals.lag == 990);
-    assert_eq!(judged(&group), (Verdict::Stopped, Severity::Note, "no_members"));
+    assert_eq!((judged(&group), group.simple), ((Verdict::Stopped, Severity::Note, "no_members"), true));
+    // Records come, and nobody knows yet how rarely it commits.
+    let write = || _ = kafka.produce(id, 0, 1);
+    let group = until(&mut collector, id, "records to arrive", write, |group| group.partitions[0].signs.arrives);
+    assert_eq!(judged(&group), (Verdict::Unknown, Severity::Unknown, "watched_shortly"));
     let mut at = 10;
     let commit = || {
         at += 10;

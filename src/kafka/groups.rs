@@ -251,6 +251,7 @@ unsafe fn description(
             state: state(rd::rd_kafka_ConsumerGroupDescription_state(row)),
             assignor: assignor.filter(|assignor| !assignor.is_empty()),
             coordinator,
+            simple: rd::rd_kafka_ConsumerGroupDescription_is_simple_consumer_group(row) != 0,
             members,
             ..Description::default()
         };

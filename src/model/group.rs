@@ -170,6 +170,9 @@ pub struct Description {
     /// not caught up, or it cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_gap: Option<LogGap>,
+    /// No member has ever joined it (Kafka: a simple consumer group): what commits assigns itself its partitions.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub simple: bool,
     pub members: Vec<Member>,
 }
 

@@ -69,6 +69,7 @@ pub fn build(id: &Name, group: &Group, memory: &mut Memory, around: &Around<'_>)
         stored_hash: description.stored_hash,
         topology_epoch: description.topology_epoch,
         log_gap: description.log_gap,
+        simple: description.simple,
         last_generation: description.evidence == Evidence::Log
             && matches!(description.state, GroupState::PreparingRebalance | GroupState::CompletingRebalance),
         described_at: group.described_at,

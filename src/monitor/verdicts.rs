@@ -80,8 +80,8 @@ fn owner(group: &GroupView, partition: &PartitionView, rebalancing: bool) -> Own
     match group.state {
         _ if partition.owner.is_some() => Owner::Member,
         _ if group.described_at.is_none() || rebalancing => Owner::Unsettled,
-        GroupState::Empty | GroupState::Dead => Owner::NoMembers,
-        _ if group.members.is_empty() => Owner::NoMembers,
+        GroupState::Empty | GroupState::Dead => Owner::NoMembers { ever: !group.simple },
+        _ if group.members.is_empty() => Owner::NoMembers { ever: !group.simple },
         // What they hold is not told.
         _ if group.members.iter().any(|member| member.partitions.is_none()) => Owner::Unsettled,
         GroupState::Stable => Owner::Nobody { subscribed: partition.subscribed.unwrap_or(true) },

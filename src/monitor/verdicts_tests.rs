@@ -650,7 +650,7 @@ fn commits_that_polls_saw_moving_back_are_told_once() {
         |scene: &Scene| feed(scene).into_iter().filter(|(_, line)| line.starts_with("commit of")).collect::<Vec<_>>();
     assert_eq!(
         back(&scene),
-        [(10, "commit of t-0 moved back 1000 > 400 (with 1 others, 700 records in all)".to_owned())]
+        [(10, "commit of t-0 moved back 1000 > 400 (and 1 more partition, 700 records in all)".to_owned())]
     );
     scene.commits = vec![Some(100), Some(900)];
     scene.look();

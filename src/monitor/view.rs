@@ -101,6 +101,8 @@ pub struct GroupView {
     pub topology_epoch: Option<i32>,
     /// Why the log does not tell of this group now, although it is read.
     pub log_gap: Option<LogGap>,
+    /// No member has ever joined it.
+    pub simple: bool,
     /// A classic group told by the log while it rebalances: the members, and what they hold, are those of the last
     /// generation. Who joins is in no record before the new one has synced.
     pub last_generation: bool,

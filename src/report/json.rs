@@ -61,6 +61,7 @@ struct Group {
     stored_hash: Option<String>,
     /// Why the log does not tell now.
     log_gap: Option<crate::model::LogGap>,
+    simple: bool,
     /// The members and what they hold are those of the last generation: a classic group rebalances.
     last_generation: bool,
     /// Age of members and state, and of the commits, in milliseconds.
@@ -259,6 +260,7 @@ fn group_row(group: &GroupView, view: &View) -> Group {
         topology_epoch: group.topology_epoch,
         stored_hash: group.stored_hash.map(|hash| hash.to_string()),
         log_gap: group.log_gap,
+        simple: group.simple,
         last_generation: group.last_generation,
         described_age_ms: age(view.described_at(group)),
         commits_age_ms: age(view.commits_at(group)),

@@ -126,11 +126,12 @@ impl Tool {
         let stacks = Java::get().jdk_tool("jstack").arg(self.pid().to_string()).output();
         let mut state = stacks.map_or_else(|e| e.to_string(), |o| String::from_utf8_lossy(&o.stdout).into_owned());
         let entries = fs::read_dir(&self.0.dir).into_iter().flatten().flatten().map(|entry| entry.path());
-        for log in entries.filter(|path| path.extension().is_some_and(|e| e == "log")) {
+        let logs = entries.filter(|path| path.extension().is_some_and(|e| e == "log"));
+        state.extend(logs.map(|log| {
             let text = fs::read(&log).unwrap_or_default();
             let tail = text.get(text.len().saturating_sub(4096)..).unwrap_or_default();
-            state += &format!("\n--- {}\n{}", log.display(), String::from_utf8_lossy(tail));
-        }
+            format!("\n--- {}\n{}", log.display(), String::from_utf8_lossy(tail))
+        }));
         state
     }
 

@@ -19,6 +19,8 @@ pub struct Figures {
     pub kind: String,
     pub state: String,
     pub assignor: Option<String>,
+    /// No member has ever joined.
+    pub simple: bool,
     pub coordinator: i64,
     /// By member id.
     pub members: BTreeMap<String, MemberFigures>,
@@ -77,6 +79,7 @@ impl Figures {
             kind: text(&row["type"]).expect("a type"),
             state: text(&row["state"]).expect("a state"),
             assignor: text(&row["assignor"]),
+            simple: row["simple"].as_bool().expect("a flag"),
             coordinator: row["coordinator"].as_i64().unwrap_or(-1),
             members: members.collect(),
             total: row["lag"].as_i64().unwrap_or(0),
@@ -134,6 +137,7 @@ impl Tool {
             kind: java.kind.to_lowercase(),
             state: state.text("STATE").to_owned(),
             assignor: cell(state, "ASSIGNMENT-STRATEGY"),
+            simple: java.simple == Some(true),
             coordinator: coordinator.expect("a broker id"),
             members,
             total: partitions.values().filter_map(|row| row.raw).sum(),

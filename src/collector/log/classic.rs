@@ -11,6 +11,8 @@ use crate::model::{Departure, EventMember, Generation, GroupKind, Name, TopicPar
 #[derive(Debug, Clone, Default)]
 pub struct Classic {
     pub generation: i32,
+    /// No member has ever joined it.
+    pub simple: bool,
     pub protocol: Option<Name>,
     pub members: Vec<EventMember>,
     /// Generation that each member named when it joined, by member id.
@@ -36,6 +38,7 @@ impl LogGroup {
         let gone: Vec<Departure> = gone.map(|member| self.departure(member, around)).collect();
         self.classic = Some(Classic {
             generation: value.generation,
+            simple: value.protocol_type.is_empty(),
             protocol: value.protocol.clone(),
             members: members.clone(),
             joined_from,

@@ -38,12 +38,15 @@ impl LogGroup {
             ..Description::default()
         };
         if let Some(classic) = &self.classic {
+            description.simple = classic.simple;
             description.epoch = Some(classic.generation).filter(|generation| *generation >= 0);
             description.assignor = classic.protocol.clone().filter(|protocol| !protocol.is_empty());
             let foreign = matches!(self.kind, GroupKind::Other(_));
             description.members = classic.members.iter().map(|member| classic_row(member, classic, foreign)).collect();
             description.state = classic_state(known.listed_state, description.members.is_empty());
         } else {
+            // Commits, and no record of a group.
+            description.simple = self.epoch.is_none() && self.members.is_empty();
             description.epoch = self.epoch;
             description.topology_epoch = self.topology.as_ref().map(|topology| topology.epoch);
             description.topology_topics = self.topology.as_ref().map(|_| self.topology_topics());
@@ -88,6 +91,7 @@ impl LogGroup {
         } else if self.classic.is_none() && self.kind == GroupKind::Classic {
             self.classic = Some(Classic {
                 generation: -1,
+                simple: description.simple,
                 protocol: description.assignor.clone(),
                 members: description.members.iter().map(event_member).collect(),
                 joined_from: BTreeMap::new(),

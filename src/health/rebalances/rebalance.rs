@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::cause::{Cause, Why};
 use crate::health::{Reason, Severity, Verdict};
+use crate::model::figures::plural;
 use crate::model::{EventMember, Evidence, GroupKind, Member, Name, Wall};
 
 /// One rebalance that has ended.
@@ -333,7 +334,7 @@ impl fmt::Display for Happened {
                 write!(f, "commit of {topic}-{partition} moved back {from} > {to}")?;
                 match partitions {
                     0 | 1 => Ok(()),
-                    more => write!(f, " (with {} others, {records} records in all)", more - 1),
+                    more => write!(f, " (and {}, {records} records in all)", plural(more - 1, "more partition")),
                 }
             }
         }

@@ -21,8 +21,8 @@ pub enum Owner {
     Member,
     /// No member has it although the group is at rest; `subscribed`: some member subscribes to its topic, as far as known.
     Nobody { subscribed: bool },
-    /// The group has no members.
-    NoMembers,
+    /// The group has no members; `ever`: it had some.
+    NoMembers { ever: bool },
     /// Partitions change hands, or nobody can tell.
     #[default]
     Unsettled,
@@ -144,7 +144,7 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
     if let Some(time) = signs.commit.time_to_loss.filter(|time| *time < NEAR_LOSS) {
         find(Severity::Critical, Verdict::Lagging, Reason::NearLoss { time });
     }
-    let growing = signs.commit.arrives;
+    let (growing, watched) = (signs.commit.arrives, signs.commit.watched);
     // A service that restarts is away for a moment.
     let shortly = matches!(signs.time_lag, TimeLag::Known { time, .. } if time <= signs.thresholds.time_lag);
     let left = if shortly { Severity::Warn } else { Severity::Critical };
@@ -161,7 +161,12 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
             find(severity, Verdict::Ok, Reason::OpenTransaction { to_end: signs.open_transaction });
             return findings;
         }
-        Owner::NoMembers if !signs.commit.unheld => {
+        // Somebody who assigns itself its partitions shows by its commits alone, and those may be rare.
+        Owner::NoMembers { ever: false } if !signs.commit.unheld && growing && watched <= signs.commit.patience => {
+            find(Severity::Unknown, Verdict::Unknown, Reason::WatchedShortly { watched });
+            return findings;
+        }
+        Owner::NoMembers { .. } if !signs.commit.unheld => {
             let severity = if growing { left } else { Severity::Note };
             find(severity, Verdict::Stopped, Reason::NoMembers { lag, growing });
             return findings;
@@ -172,7 +177,7 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
             find(severity, Verdict::Stopped, reason);
             return findings;
         }
-        Owner::NoMembers => find(Severity::Ok, Verdict::Ok, Reason::Standalone),
+        Owner::NoMembers { .. } => find(Severity::Ok, Verdict::Ok, Reason::Standalone),
         _ => {}
     }
     if let Some((lasting, at_least)) = signs.rebalancing {

@@ -127,7 +127,7 @@ fn one_look_tells_nothing_of_a_lag() {
     let thresholds = Thresholds { lag: Some(10), ..Thresholds::default() };
     assert_eq!(of(&PartitionSigns { thresholds, ..once }).0, Verdict::Lagging);
     // Nobody is there to read it.
-    assert_eq!(of(&PartitionSigns { owner: Owner::NoMembers, ..once }).0, Verdict::Stopped);
+    assert_eq!(of(&PartitionSigns { owner: Owner::NoMembers { ever: true }, ..once }).0, Verdict::Stopped);
 }
 
 #[test]
@@ -136,10 +136,22 @@ fn nobody_reads() {
         let commit = CommitSigns { arrives, ..silent(0) };
         PartitionSigns { owner, time_lag: known(61), commit, ..signs() }
     };
-    assert_eq!(of(&nobody(Owner::NoMembers, false)), (Verdict::Stopped, Severity::Note, "no_members"));
-    assert_eq!(of(&nobody(Owner::NoMembers, true)), (Verdict::Stopped, Severity::Critical, "no_members"));
-    let restarts = PartitionSigns { time_lag: known(60), ..nobody(Owner::NoMembers, true) };
+    assert_eq!(of(&nobody(Owner::NoMembers { ever: true }, false)), (Verdict::Stopped, Severity::Note, "no_members"));
+    assert_eq!(
+        of(&nobody(Owner::NoMembers { ever: true }, true)),
+        (Verdict::Stopped, Severity::Critical, "no_members")
+    );
+    let restarts = PartitionSigns { time_lag: known(60), ..nobody(Owner::NoMembers { ever: true }, true) };
     assert_eq!(of(&restarts), (Verdict::Stopped, Severity::Warn, "no_members"));
+    // Nobody has ever joined: what assigns itself may commit as rarely as every few minutes.
+    let simple = |watched| {
+        let commit = CommitSigns { watched: secs(watched), patience: secs(300), arrives: true, ..silent(0) };
+        PartitionSigns { commit, ..nobody(Owner::NoMembers { ever: false }, true) }
+    };
+    assert_eq!(of(&simple(300)), (Verdict::Unknown, Severity::Unknown, "watched_shortly"));
+    assert_eq!(of(&simple(301)), (Verdict::Stopped, Severity::Critical, "no_members"));
+    let quiet = nobody(Owner::NoMembers { ever: false }, false);
+    assert_eq!(of(&quiet), (Verdict::Stopped, Severity::Note, "no_members"));
     let subscribed = Owner::Nobody { subscribed: true };
     assert_eq!(of(&nobody(subscribed, false)), (Verdict::Stopped, Severity::Note, "no_owner"));
     assert_eq!(of(&nobody(subscribed, true)), (Verdict::Stopped, Severity::Critical, "no_owner"));
@@ -148,8 +160,11 @@ fn nobody_reads() {
     let none = PartitionSigns { lag: PartitionLag::Known(0), ..nobody(subscribed, true) };
     assert_eq!(of(&none), (Verdict::Ok, Severity::Note, "no_owner"));
     // A consumer that assigns itself is judged as any other.
-    let standalone =
-        PartitionSigns { owner: Owner::NoMembers, commit: CommitSigns { unheld: true, ..signs().commit }, ..signs() };
+    let standalone = PartitionSigns {
+        owner: Owner::NoMembers { ever: true },
+        commit: CommitSigns { unheld: true, ..signs().commit },
+        ..signs()
+    };
     assert_eq!(of(&standalone).0, Verdict::Ok);
     assert!(judge(&standalone).reasons.iter().any(|finding| finding.reason == Reason::Standalone));
     assert_eq!(of(&PartitionSigns { time_lag: known(61), ..standalone }).0, Verdict::Lagging);
@@ -279,7 +294,7 @@ fn what_does_not_count_never_makes_the_verdict() {
 fn a_group_without_members_is_empty_or_stopped() {
     let nobody = GroupSigns { read: true, reads_partitions: true, ..GroupSigns::default() };
     assert_eq!(group(&nobody, &[]), (Verdict::Empty, Severity::Ok, vec!["nothing"]));
-    let read = PartitionSigns { owner: Owner::NoMembers, lag: PartitionLag::Known(0), ..signs() };
+    let read = PartitionSigns { owner: Owner::NoMembers { ever: true }, lag: PartitionLag::Known(0), ..signs() };
     let unread = PartitionSigns { lag: PartitionLag::Unknown, ..read };
     let (verdict, severity, rules) = group(&nobody, &[read, unread]);
     assert_eq!(
@@ -287,10 +302,13 @@ fn a_group_without_members_is_empty_or_stopped() {
         (Verdict::Empty, Severity::Ok, "no_members"),
         "the reason is of the verdict"
     );
-    let waiting = PartitionSigns { owner: Owner::NoMembers, commit: silent(0), ..signs() };
+    let waiting = PartitionSigns { owner: Owner::NoMembers { ever: true }, commit: silent(0), ..signs() };
     assert_eq!(group(&nobody, &[read, waiting]).0, Verdict::Stopped);
-    let standalone =
-        PartitionSigns { owner: Owner::NoMembers, commit: CommitSigns { unheld: true, ..signs().commit }, ..signs() };
+    let standalone = PartitionSigns {
+        owner: Owner::NoMembers { ever: true },
+        commit: CommitSigns { unheld: true, ..signs().commit },
+        ..signs()
+    };
     assert_eq!(group(&nobody, &[standalone]).0, Verdict::Ok);
     assert_eq!(group(&GroupSigns { read: false, ..nobody }, &[]).0, Verdict::Unknown);
     let connect = GroupSigns { reads_partitions: false, members: 2, ..nobody };
@@ -349,7 +367,12 @@ fn any_signs() -> impl Strategy<Value = PartitionSigns> {
                 1 => PartitionLag::Expired { lost: 5, readable: lag },
                 _ => PartitionLag::Known(lag),
             },
-            owner: [Owner::Member, Owner::NoMembers, Owner::Nobody { subscribed: true }, Owner::Unsettled][owner],
+            owner: [
+                Owner::Member,
+                Owner::NoMembers { ever: true },
+                Owner::Nobody { subscribed: true },
+                Owner::Unsettled,
+            ][owner],
             time_lag: match (lag, state) {
                 (0, _) => TimeLag::None,
                 (_, 2) => known(time),

@@ -144,8 +144,10 @@ fn a_reset_of_many_commits_is_one_line() {
     log.at(1000, (0..50).map(|partition| back(partition, 110)));
     log.at(6000, [back(50, 20)]);
     log.at(7000, [back(0, 11)]);
-    let told =
-        ["commit of t-0 moved back 110 > 10 (with 50 others, 5010 records in all)", "commit of t-0 moved back 11 > 10"];
+    let told = [
+        "commit of t-0 moved back 110 > 10 (and 50 more partitions, 5010 records in all)",
+        "commit of t-0 moved back 11 > 10",
+    ];
     assert_eq!(log.side(), told);
     let feed: Vec<_> = log.history.feed().iter().map(|line| (line.wall, line.what.to_string())).collect();
     assert_eq!(feed, [(Wall(7000), told[1].to_owned()), (Wall(1000), told[0].to_owned())]);
