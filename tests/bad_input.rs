@@ -55,7 +55,7 @@ fn what_was_typed_is_named() {
     usage(&with(&["--timeout", "10000000000000000000s"]), &["--timeout", "at most 24h"]);
     usage(&with(&["--observe", "25h"]), &["--observe", "at most 24h"]);
     usage(&with(&["--keep", "5s"]), &["--keep", "at least 1m, at most 24h"]);
-    usage(&with(&["--lag", "-1"]), &["--lag"]);
+    usage(&with(&["--lag", "-1"]), &["'-1' for '--lag <N>'", "write a number of records such as 10000"]);
     usage(&with(&["--time-lag", "0s"]), &["--time-lag", "at least 1s"]);
     usage(&with(&["--format", "xml"]), &["xml", "json"]);
     usage(&with(&["-X", "nonsense"]), &["bad property \"nonsense\"", "KEY=VALUE"]);

@@ -138,7 +138,7 @@ pub struct Planning {
 #[command(next_help_heading = "Judging")]
 pub struct Judging {
     /// A partition that is behind by more than N records lags, whatever its time; not given: by time alone.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = records)]
     pub lag: Option<u64>,
     /// A partition that is behind for longer lags.
     #[arg(long, value_name = "TIME", default_value = "1m", value_parser = longer_than)]
@@ -437,6 +437,10 @@ fn partitions(text: &str) -> Result<(String, u32), String> {
     let parsed = text.rsplit_once('=').and_then(|(topic, count)| Some((topic.to_owned(), count.parse().ok()?)));
     let sane = parsed.filter(|(topic, count)| !topic.is_empty() && (1..=MOST.unsigned_abs()).contains(count));
     sane.ok_or_else(|| format!("write TOPIC=12; at most {MOST} partitions"))
+}
+
+fn records(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "write a number of records such as 10000".to_owned())
 }
 
 /// How far back the coordinator log is read.

@@ -60,6 +60,12 @@ impl LogHistory {
         if read.since(at) > fresh { 0 } else { u64::try_from(end.saturating_sub(stable)).unwrap_or(0) }
     }
 
+    /// How long ago the oldest record behind the last stable offset was written: for how long its transaction is open at
+    /// most, since it was not aborted or committed since.
+    pub fn open_for(&self, now: At, interval: Duration) -> TimeLag {
+        self.stable.map_or(TimeLag::Unknown, |(_, stable, _)| self.time_lag(stable, now, interval))
+    }
+
     /// It is another log under the same name: nothing before counts.
     pub fn renewed(&mut self) {
         self.ends.clear();
@@ -209,6 +215,13 @@ mod tests {
         assert_eq!(look(4, 200, 250), 50);
         assert_eq!(look(6, 200, 260), 60);
         assert_eq!(look(8, 260, 260), 0);
+        let mut held = LogHistory::default();
+        for (seconds, end) in [(0, 200), (2, 200), (4, 250), (6, 260)] {
+            held.stable(At(seconds * 1000), 200, end);
+            held.end(At(seconds * 1000), end, HOUR);
+        }
+        let open_for = held.open_for(At(10_000), INTERVAL).at_least();
+        assert_eq!(open_for, Some(Duration::from_secs(8)), "the first of them was written between 2 and 4");
         log.stable(At(10_000), 260, 270);
         log.end(At(10_000), 270, HOUR);
         log.end(At(21_000), 300, HOUR);

@@ -190,6 +190,7 @@ fn tell(
         _ => TimeLag::Unknown,
     };
     partition.open_transaction = log.open_transaction(news.interval);
+    partition.open_for = if partition.open_transaction > 0 { log.open_for(now, news.interval) } else { TimeLag::None };
     partition.direction = history.direction();
     let patience = history.patience();
     partition.signs = CommitSigns {

@@ -23,6 +23,7 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
                 owner: owner(group, partition, rebalancing.is_some()),
                 control_record: partition.doubtful == 1 && partition.lag == PartitionLag::Known(1),
                 open_transaction: partition.open_transaction,
+                open_for: partition.open_for,
                 time_lag: partition.time_lag,
                 direction: if partition.signs.in_turn { Direction::Falling } else { partition.direction },
                 written: partition.rates.written,

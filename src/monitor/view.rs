@@ -231,6 +231,8 @@ pub struct PartitionView {
     pub stable: Option<i64>,
     /// Records that an open transaction holds: end − last stable offset, where that stands still.
     pub open_transaction: u64,
+    /// How long the oldest of them waits.
+    pub open_for: TimeLag,
     pub lag: PartitionLag,
     /// Records of the lag that may not be there: all of it on a compacted topic, one that may be a control record.
     pub doubtful: u64,

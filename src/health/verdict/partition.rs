@@ -64,6 +64,8 @@ pub struct PartitionSigns {
     pub control_record: bool,
     /// Records between the last stable offset and the end: an open transaction.
     pub open_transaction: u64,
+    /// How long the oldest of them waits.
+    pub open_for: TimeLag,
     pub time_lag: TimeLag,
     pub direction: Direction,
     pub written: Option<Rate>,
@@ -131,11 +133,11 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
         find(Severity::Warn, Verdict::Rewound, reason);
     }
     if lag == 0 {
-        let reason = match signs.open_transaction {
-            0 => Reason::CaughtUp,
-            to_end => Reason::OpenTransaction { to_end },
-        };
-        find(Severity::Ok, Verdict::Ok, reason);
+        match signs.open_transaction {
+            0 => find(Severity::Ok, Verdict::Ok, Reason::CaughtUp),
+            _ => findings.push(open_transaction(signs)),
+        }
+        let mut find = |severity, verdict, reason| findings.push(Finding::new(severity, verdict, reason));
         if signs.owner == (Owner::Nobody { subscribed: true }) {
             find(Severity::Note, Verdict::Ok, Reason::NoOwner { lag });
         }
@@ -155,10 +157,7 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
         }
         // An open transaction of which nobody knows whether the group may read it.
         _ if signs.open_transaction >= lag => {
-            // One that is open for long is no fault of the consumer, and yet holds it up.
-            let long = signs.time_lag.at_least().is_some_and(|time| time > signs.thresholds.time_lag);
-            let severity = if long { Severity::Note } else { Severity::Ok };
-            find(severity, Verdict::Ok, Reason::OpenTransaction { to_end: signs.open_transaction });
+            findings.push(open_transaction(signs));
             return findings;
         }
         // Somebody who assigns itself its partitions shows by its commits alone, and those may be rare.
@@ -194,6 +193,14 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
     }
     findings.push(progress(signs, lag));
     findings
+}
+
+/// One that is open for long is no fault of the consumer, and yet holds it up.
+fn open_transaction(signs: &PartitionSigns) -> Finding {
+    let (to_end, open_for) = (signs.open_transaction, signs.open_for);
+    let long = open_for.at_least().is_some_and(|time| time > signs.thresholds.time_lag);
+    let severity = if long { Severity::Note } else { Severity::Ok };
+    Finding::new(severity, Verdict::Ok, Reason::OpenTransaction { to_end, open_for })
 }
 
 /// How far behind it is, and where that goes.

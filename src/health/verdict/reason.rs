@@ -124,9 +124,11 @@ pub enum Reason {
     },
     /// One record, which may be a transaction's marker: nothing that can be read.
     ControlRecord,
-    /// All that a read_committed consumer may read; an open transaction holds the rest.
+    /// All that a read_committed consumer may read; an open transaction holds the rest, `open_for` since the first of it
+    /// was written.
     OpenTransaction {
         to_end: u64,
+        open_for: TimeLag,
     },
     /// The group has no members, and commits move: a consumer that assigns itself.
     Standalone,
@@ -218,7 +220,7 @@ impl Reason {
             | Self::InFlight { lag }
             | Self::PastEnd { by: lag }
             | Self::Lost { records: lag }
-            | Self::OpenTransaction { to_end: lag } => *lag,
+            | Self::OpenTransaction { to_end: lag, .. } => *lag,
             Self::Stale { since: time } | Self::Stuck { silent: time, .. } | Self::Silent { silent: time, .. } => {
                 millis(*time)
             }
@@ -307,8 +309,13 @@ impl fmt::Display for Reason {
                 write!(f, ", less than {}", duration(threshold))
             }
             Self::ControlRecord => f.write_str("at most one record, which may be a transaction's marker"),
-            Self::OpenTransaction { to_end } => {
-                write!(f, "caught up; an open transaction holds the last {} records", count(to_end))
+            Self::OpenTransaction { to_end, open_for } => {
+                write!(f, "caught up; an open transaction holds the last {} records", count(to_end))?;
+                match open_for {
+                    TimeLag::Known { time, .. } => write!(f, ", for {}", duration(time)),
+                    TimeLag::MoreThan(time) => write!(f, ", for more than {}", duration(time)),
+                    TimeLag::None | TimeLag::Unknown => Ok(()),
+                }
             }
             Self::Standalone => f.write_str("no members, and commits move: a consumer that assigns itself"),
             Self::Nothing => f.write_str("nothing to read"),

@@ -213,12 +213,15 @@ fn what_cannot_be_read_is_no_lag() {
     let marker = PartitionSigns { lag: PartitionLag::Known(1), control_record: true, ..at_rest };
     assert_eq!(of(&marker), (Verdict::Ok, Severity::Ok, "control_record"));
     assert_eq!(of(&PartitionSigns { control_record: false, ..marker }).0, Verdict::Stopped);
-    let open = PartitionSigns { open_transaction: 1000, ..at_rest };
+    let open = PartitionSigns { open_transaction: 1000, open_for: known(61), ..at_rest };
     assert_eq!(of(&open), (Verdict::Ok, Severity::Note, "open_transaction"), "it is open for long");
-    let lately = PartitionSigns { time_lag: known(60), ..open };
+    let lately = PartitionSigns { open_for: known(60), ..open };
     assert_eq!(of(&lately), (Verdict::Ok, Severity::Ok, "open_transaction"));
     assert_eq!(of(&PartitionSigns { open_transaction: 999, ..open }).0, Verdict::Stopped);
-    let read = PartitionSigns { lag: PartitionLag::Known(0), ..open };
+    // The lag of a group that is known to read what is committed ends there: it is held up all the same.
+    let held = PartitionSigns { lag: PartitionLag::Known(0), ..open };
+    assert_eq!(of(&held), (Verdict::Ok, Severity::Note, "open_transaction"));
+    let read = PartitionSigns { lag: PartitionLag::Known(0), ..lately };
     assert_eq!(of(&read), (Verdict::Ok, Severity::Ok, "open_transaction"));
 }
 

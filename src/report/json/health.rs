@@ -132,7 +132,7 @@ fn figures(reason: &Reason) -> Map<String, Value> {
             "estimate_ms": estimate(about),
             "threshold_ms": millis(threshold),
         }),
-        Reason::OpenTransaction { to_end } => json!({ "to_end": to_end }),
+        Reason::OpenTransaction { to_end, open_for } => json!({ "to_end": to_end, "open_for": time(open_for) }),
         Reason::Idle { members, of } => json!({ "members": members, "of": of }),
         Reason::Uneven { partitions, of, members } => {
             json!({ "owned": partitions, "of": of, "members": members })
