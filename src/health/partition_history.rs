@@ -83,6 +83,8 @@ pub struct PartitionHistory {
     /// The longest time that a commit was waited for while there was lag, and when it ended.
     pause: Option<(At, Duration)>,
     rewound: Option<Rewound>,
+    /// Nobody looked for a while before the next look.
+    looked_away: bool,
     lags: Samples,
     /// Since when there is lag; `None`: there is none.
     lagging: Option<At>,
@@ -123,6 +125,11 @@ impl PartitionHistory {
         }
     }
 
+    /// Nobody looked for a while: how long a commit was waited for that has moved by the next look, nobody knows.
+    pub fn looked_away(&mut self) {
+        self.looked_away = true;
+    }
+
     /// The newest commit. One that moved back begins anew.
     pub fn commit(&mut self, commit: Committed) {
         let Committed { offset, recorded, seen, lag } = commit;
@@ -158,6 +165,7 @@ impl PartitionHistory {
     /// Whether the commit moves with this step, for how long that was waited for, and whether it moves back.
     fn moves(&mut self, step: Step) {
         self.since.get_or_insert(step.seen);
+        let looked = if std::mem::take(&mut self.looked_away) { self.seen } else { step.seen };
         if self.rewound.is_some_and(|rewound| step.offset >= rewound.from) {
             self.rewound = None;
         }
@@ -170,7 +178,7 @@ impl PartitionHistory {
             self.rewound = Some(Rewound { from, to: step.offset, at: step.seen });
         } else if self.moved.is_some() {
             // Before the first step nobody looked.
-            let waited = self.waiting(step.seen).unwrap_or_default();
+            let waited = self.waiting(looked).unwrap_or_default();
             if self.pause.is_none_or(|(_, longest)| waited >= longest) {
                 self.pause = Some((step.seen, waited));
             }

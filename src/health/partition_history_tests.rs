@@ -154,6 +154,19 @@ fn patience_is_twice_the_longest_pause() {
 }
 
 #[test]
+fn time_in_which_nobody_looked_is_no_pause() {
+    let hours = At(8 * 3_600_000);
+    let moved = Committed { offset: 99, recorded: None, seen: hours, lag: 5 };
+    let mut suspended = paused(&[10, 16], 100);
+    suspended.looked_away();
+    suspended.commit(moved);
+    assert_eq!(suspended.patience(), Duration::from_secs(2 * 84), "it stood still until 100");
+    let mut watched = paused(&[10, 16], 100);
+    watched.commit(moved);
+    assert_eq!(watched.patience(), Duration::from_secs(2 * (8 * 3600 - 16)));
+}
+
+#[test]
 fn a_commit_is_waited_for_since_it_moved_and_there_is_lag() {
     let silent = |history: &PartitionHistory, now: u64| history.silent(At(now * 1000), TimeLag::Unknown).as_secs();
     assert_eq!(silent(&paused(&[10, 20], 100), 100), 80);

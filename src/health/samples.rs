@@ -9,7 +9,7 @@ use crate::model::At;
 ///
 /// Of a value that stays the same only the first and the last sample are kept: nothing is lost between them. Once the
 /// ring is full, samples are taken out so that the gap between two is about the same part of their age everywhere; the
-/// oldest stays until it is too old.
+/// oldest stays until it is too old, and then still tells what stayed the same since.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Samples {
     ring: VecDeque<(At, i64)>,
@@ -27,13 +27,25 @@ impl Samples {
         if len >= 2 && same(len - 1) && same(len - 2) {
             self.ring.pop_back();
         }
-        while self.ring.front().is_some_and(|(oldest, _)| at.since(*oldest) > keep) {
-            self.ring.pop_front();
-        }
         if self.ring.len() >= most.max(3) {
             self.thin(at);
         }
         self.ring.push_back((at, value));
+        self.forget(at, keep);
+    }
+
+    /// What is older than `keep` goes; of a value that has stayed the same since before, its beginning moves on.
+    fn forget(&mut self, now: At, keep: Duration) {
+        let old = |at: At| now.since(at) > keep;
+        while let (Some((oldest, value)), Some((next, after))) = (self.ring.front().copied(), self.ring.get(1).copied())
+            && old(oldest)
+        {
+            self.ring.pop_front();
+            let begins = At(now.0.saturating_sub(crate::model::time::millis(keep)));
+            if value == after && begins < next {
+                self.ring.push_front((begins, value));
+            }
+        }
     }
 
     fn thin(&mut self, now: At) {
@@ -102,6 +114,13 @@ mod tests {
             (Some(5.0), Some(7.0), Some(9.0))
         );
         assert_eq!(filled([(10, 1)], 10).value(At(9)), None);
+    }
+
+    #[test]
+    fn a_value_that_stays_for_longer_than_anything_is_kept_is_known_for_that_long() {
+        let ring = filled((0..7200).map(|second| (second * 1000, i64::from(second >= 10))), 10);
+        let kept: Vec<_> = ring.iter().map(|(at, value)| (at.0, value)).collect();
+        assert_eq!(kept, [(3_599_000, 1), (7_199_000, 1)]);
     }
 
     #[test]

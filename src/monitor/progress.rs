@@ -47,12 +47,17 @@ impl Memory {
         let News { group, facts, logs, now, .. } = news;
         let follows_log = group.description.as_ref().is_some_and(Description::follows_log);
         let seen = seen_at(group.commits_at, follows_log, facts.log.as_ref());
+        let mut looked_away = false;
         if let Some((seen, before)) = seen.zip(self.seen).filter(|(seen, before)| seen > before) {
+            looked_away = seen.since(before) > news.interval.max(MISSED * self.every);
             self.every = seen.since(before);
         }
         self.seen = self.seen.max(seen);
         // Ends go on while the group's coordinator does not answer. Groups that are read in turn are read rarely.
         let stale = seen.filter(|seen| now.since(*seen) > news.interval.max(MISSED * self.every));
+        // By the clock of the coordinators: what they wrote is only ever compared with what they wrote.
+        let newest = group.commits.iter().flat_map(|commits| commits.topics.values()).flat_map(BTreeMap::values);
+        let newest = newest.filter_map(|commit| commit.committed_at).max();
         self.topics.retain(|name, _| facts.topics.contains_key(name));
         let mut backlogged = vec![false; members.len()];
         for same_topic in partitions.chunk_by_mut(|a, b| a.topic == b.topic) {
@@ -67,6 +72,9 @@ impl Memory {
                 let Some(history) = number.and_then(|number| histories.get_mut(number)) else { continue };
                 let Some(log) = number.and_then(|number| logs.get(number)) else { continue };
                 history.of_log(log.life());
+                if looked_away {
+                    history.looked_away();
+                }
                 history.owned_by(partition.owner.and_then(|owner| members.get(owner)).map(|member| &member.id), now);
                 if let (Some(since), Some(last)) = (stale, partition.lag.readable()) {
                     partition.lag = PartitionLag::Stale { last, since };
@@ -94,13 +102,16 @@ impl Memory {
                     history.lag(now, lag, news.keep);
                 }
                 let offset = committed.map(|((offset, _), _)| offset);
+                let recorded = committed.and_then(|((_, recorded), _)| recorded);
+                let behind = newest.zip(recorded).map(|(newest, recorded)| newest.since(recorded)).unwrap_or_default();
                 tell(partition, history, log, offset, rewound, &news);
+                partition.control_record =
+                    lag == Some(1) && group.kind != GroupKind::Share && !log.grew_within(SHORTEST, now);
                 partition.doubtful = match lag {
                     Some(lag) if topic.compacted == Some(true) => lag,
-                    Some(1) if group.kind != GroupKind::Share && !log.grew_within(SHORTEST, now) => 1,
-                    _ => 0,
+                    _ => u64::from(partition.control_record),
                 };
-                if offset.is_some() && lag.is_some() && is_left(partition, history, &news) {
+                if offset.is_some() && lag.is_some() && is_left(partition, history, behind, &news) {
                     partition.lag = PartitionLag::Abandoned { behind: lag };
                     partition.doubtful = 0;
                 }
@@ -207,11 +218,12 @@ fn tell(
     };
 }
 
-/// Whether nobody subscribes to the topic any more, and nothing was committed here for long.
-fn is_left(partition: &PartitionView, history: &PartitionHistory, news: &News<'_>) -> bool {
+/// Whether nobody subscribes to the topic any more, and nothing was committed here for long: as was watched, or because
+/// the newest commit of the group was recorded so much later (`behind`).
+fn is_left(partition: &PartitionView, history: &PartitionHistory, behind: Duration, news: &News<'_>) -> bool {
     let (now, long) = (news.now, news.abandoned_after);
     let left = partition.subscribed == Some(false) && partition.owner.is_none();
-    left && !history.moved_within(long, now) && history.watched(now) >= long
+    left && (behind >= long || (!history.moved_within(long, now) && history.watched(now) >= long))
 }
 
 /// The rates of all of them, as far as they are known.

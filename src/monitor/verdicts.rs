@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::view::{GroupView, PartitionView};
 use crate::health::rebalances::Storm;
 use crate::health::verdict::{GroupSigns, Owner, PartitionSigns, judge, judge_group, judge_member};
-use crate::health::{Direction, Judgement, PartitionLag, Thresholds, TimeLag};
+use crate::health::{Direction, Judgement, Reason, Thresholds, TimeLag};
 use crate::model::{At, GroupKind, GroupState};
 
 /// Judges a group as of `now`.
@@ -21,7 +21,8 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
                 now,
                 lag: partition.lag,
                 owner: owner(group, partition, rebalancing.is_some()),
-                control_record: partition.doubtful == 1 && partition.lag == PartitionLag::Known(1),
+                control_record: partition.control_record,
+                to_end: partition.raw().and_then(|raw| u64::try_from(raw).ok()).unwrap_or(0),
                 open_transaction: partition.open_transaction,
                 open_for: partition.open_for,
                 time_lag: partition.time_lag,
@@ -41,11 +42,18 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
     let partitions = &group.partitions;
     let grouped = |place: usize| partitions.get(place).map(|partition| (place, &partition.lag, &partition.judgement));
     for member in &mut group.members {
-        member.judgement = judge_member(member.partitions.iter().flatten().filter_map(|place| grouped(*place)));
+        member.judgement = match &member.partitions {
+            _ if !group.kind.reads_partitions() => Judgement::unknown(Reason::NoOffsets),
+            Some(held) if !held.is_empty() || member.elsewhere == 0 => {
+                judge_member(held.iter().filter_map(|place| grouped(*place)))
+            }
+            // What it holds is not told, or is of topics that were not selected.
+            _ => Judgement::unknown(Reason::NotRead),
+        };
     }
     let owned = |member: &super::view::MemberView| member.partitions.as_ref().map_or(0, Vec::len) + member.elsewhere;
     let signs = GroupSigns {
-        read: group.described_at.is_some() || group.commits_at.is_some(),
+        described: group.described_at.is_some(),
         reads_partitions: group.kind.reads_partitions(),
         needs_log: group.kind == GroupKind::ShareOrStreams,
         members: group.members.len(),

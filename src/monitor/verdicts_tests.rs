@@ -26,8 +26,8 @@ struct Scene {
     /// What all members subscribe to; `None`: not known.
     subscribed: Option<Vec<&'static str>>,
     commits: Vec<Option<i64>>,
-    /// Timestamps of the commits, as the coordinator log has them.
-    committed: Option<Wall>,
+    /// Timestamps of the commits, as the coordinator log has them; empty: there are none.
+    committed: Vec<Wall>,
     ends: Vec<i64>,
     starts: Vec<i64>,
     id: u128,
@@ -38,6 +38,11 @@ struct Scene {
     answered: Option<u64>,
     /// Its commits were not read yet.
     unread: bool,
+    /// Its members and state were not read yet.
+    undescribed: bool,
+    kind: GroupKind,
+    /// Partitions of topics that were not selected, of each member.
+    elsewhere: usize,
 }
 
 impl Scene {
@@ -52,7 +57,7 @@ impl Scene {
             members,
             subscribed: Some(vec!["t"]),
             commits: vec![Some(1000); count],
-            committed: None,
+            committed: Vec::new(),
             ends: vec![1000; count],
             starts: vec![0; count],
             id: 1,
@@ -61,6 +66,9 @@ impl Scene {
             read_committed: false,
             answered: None,
             unread: false,
+            undescribed: false,
+            kind: GroupKind::Classic,
+            elsewhere: 0,
         }
     }
 
@@ -94,15 +102,22 @@ impl Scene {
             client_id: Name::new(format!("m{place}")),
             assignment: Some(BTreeMap::from([(name(), held.clone())])),
             subscription: subscription.clone(),
+            elsewhere: self.elsewhere,
             ..Member::default()
         });
         let commits = self.commits.iter().enumerate().filter_map(|(number, offset)| {
-            Some((number as i32, Commit { offset: (*offset)?, committed_at: self.committed, ..Commit::default() }))
+            let committed_at = self.committed.get(number).copied();
+            Some((number as i32, Commit { offset: (*offset)?, committed_at, ..Commit::default() }))
         });
         let group = Group {
-            kind: GroupKind::Classic,
-            description: Some(Description { state: self.state, members: members.collect(), ..Description::default() }),
-            described_at: Some(at),
+            kind: self.kind.clone(),
+            listed_state: Some(self.state),
+            description: (!self.undescribed).then(|| Description {
+                state: self.state,
+                members: members.collect(),
+                ..Description::default()
+            }),
+            described_at: (!self.undescribed).then_some(at),
             commits: (!self.unread).then(|| Commits { topics: BTreeMap::from([(name(), commits.collect())]) }),
             commits_at: (!self.unread).then(|| self.answered.map_or(at, |seconds| At(seconds * 1000))),
             ..Group::default()
@@ -385,15 +400,15 @@ fn one_that_takes_its_partitions_in_turn_leaves_none_of_them() {
 #[test]
 fn a_commit_that_is_made_again_and_does_not_move_is_stuck() {
     let mut scene = Scene::new(&[&[0]]);
-    scene.committed = Some(Wall(5_000_000));
+    scene.committed = vec![Wall(5_000_000)];
     scene.for_seconds(60, |scene, _| {
         scene.write(10);
         scene.read_all();
-        scene.committed = scene.committed.map(|wall| Wall(wall.0 + 2000));
+        scene.committed[0].0 += 2000;
     });
     let group = scene.for_seconds(100, |scene, _| {
         scene.write(10);
-        scene.committed = scene.committed.map(|wall| Wall(wall.0 + 2000));
+        scene.committed[0].0 += 2000;
     });
     assert_eq!(verdict(&group), (Verdict::Stalled, Severity::Critical), "{:?}", group.judgement);
 }
@@ -510,6 +525,43 @@ fn a_topic_that_nobody_subscribes_to_is_abandoned_after_a_while() {
     // Where a subscription is not known, nothing is.
     scene.subscribed = None;
     assert_eq!(scene.look().totals.abandoned, 0);
+}
+
+#[test]
+fn what_the_coordinator_recorded_tells_at_once_what_is_abandoned() {
+    let mut scene = Scene::new(&[&[]]);
+    (scene.commits, scene.ends, scene.starts) = (vec![Some(900), Some(990)], vec![1000, 1000], vec![0, 0]);
+    scene.subscribed = Some(vec!["other"]);
+    scene.committed = vec![Wall(1_000), Wall(600_999)];
+    assert_eq!(scene.look().totals.abandoned, 0);
+    scene.committed = vec![Wall(1_000), Wall(601_000)];
+    let group = scene.look();
+    assert_eq!((group.totals.lag, group.totals.abandoned), (10, 1), "nothing for 10 min before its newest commit");
+}
+
+#[test]
+fn members_of_whom_nothing_is_known_are_not_ok() {
+    let of = |scene: &mut Scene| {
+        let judgement = scene.look().members[0].judgement.clone();
+        (judgement.verdict, judgement.completeness, judgement.reasons[0].reason.rule())
+    };
+    let mut connect = Scene::new(&[&[0]]);
+    connect.kind = GroupKind::Other(Name::new("connect"));
+    assert_eq!(of(&mut connect), (Verdict::Unknown, 0.0, "no_offsets"));
+    // All that it holds is of topics that were not selected.
+    let mut elsewhere = Scene::new(&[&[]]);
+    elsewhere.elsewhere = 3;
+    assert_eq!(of(&mut elsewhere), (Verdict::Unknown, 0.0, "not_read"));
+    assert_eq!(of(&mut Scene::new(&[&[]])).0, Verdict::Ok, "an idle one does nothing wrong");
+}
+
+#[test]
+fn a_group_whose_members_were_not_read_is_not_empty() {
+    let mut scene = Scene::new(&[]);
+    scene.undescribed = true;
+    assert_eq!(verdict(&scene.look()), (Verdict::Ok, Severity::Ok), "it has read everything, whoever it is");
+    let mut scene = Scene { undescribed: true, unread: true, ..Scene::new(&[]) };
+    assert_eq!(verdict(&scene.look()), (Verdict::Unknown, Severity::Unknown));
 }
 
 /// icanbwell/fhir-server#2539: the group is Stable, and nobody has the partition.

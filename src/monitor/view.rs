@@ -236,6 +236,8 @@ pub struct PartitionView {
     pub lag: PartitionLag,
     /// Records of the lag that may not be there: all of it on a compacted topic, one that may be a control record.
     pub doubtful: u64,
+    /// The one record that the lag is may be a transaction's marker: nothing was written for 10 s.
+    pub control_record: bool,
     pub time_lag: TimeLag,
     /// Where its lag went within the last minute.
     pub direction: Direction,

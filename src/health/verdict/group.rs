@@ -9,8 +9,8 @@ use crate::health::PartitionLag;
 /// What is to know of a group beside its partitions.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct GroupSigns {
-    /// Members and state, or commits, were read.
-    pub read: bool,
+    /// Members and state were read.
+    pub described: bool,
     /// Its progress through partitions can be known at all.
     pub reads_partitions: bool,
     /// It can be known from the coordinator log alone, which is not readable.
@@ -36,7 +36,7 @@ pub type Grouped<'a> = (usize, &'a PartitionLag, &'a Judgement);
 
 /// The verdict on a member, from the partitions that it holds.
 pub fn judge_member<'a>(held: impl IntoIterator<Item = Grouped<'a>>) -> Judgement {
-    judge_group(&GroupSigns { read: true, reads_partitions: true, members: 1, ..GroupSigns::default() }, held)
+    judge_group(&GroupSigns { described: true, reads_partitions: true, members: 1, ..GroupSigns::default() }, held)
 }
 
 /// The verdict on a group.
@@ -47,7 +47,7 @@ pub fn judge_member<'a>(held: impl IntoIterator<Item = Grouped<'a>>) -> Judgemen
 /// leaves the verdict.
 pub fn judge_group<'a>(signs: &GroupSigns, partitions: impl IntoIterator<Item = Grouped<'a>>) -> Judgement {
     let (mut findings, completeness) = gathered(partitions);
-    let known = signs.read && signs.reads_partitions;
+    let known = signs.described && signs.reads_partitions;
     let completeness = completeness.unwrap_or(if known { 1.0 } else { 0.0 });
     let mut find = |severity, verdict, reason| findings.push(Finding::new(severity, verdict, reason));
     if let Some((lasting, at_least)) = signs.rebalancing {
@@ -58,7 +58,7 @@ pub fn judge_group<'a>(signs: &GroupSigns, partitions: impl IntoIterator<Item = 
     }
     if signs.needs_log {
         find(Severity::Unknown, Verdict::Unknown, Reason::NeedsLog);
-    } else if !signs.read {
+    } else if !signs.described {
         find(Severity::Unknown, Verdict::Unknown, Reason::NotRead);
     } else if !signs.reads_partitions && signs.members > 0 {
         find(Severity::Unknown, Verdict::Unknown, Reason::NoOffsets);
@@ -123,7 +123,7 @@ fn decided(findings: &[Finding], signs: &GroupSigns) -> (Verdict, Severity) {
         Some(finding) if finding.verdict != Verdict::Ok => (finding.verdict, finding.severity),
         None if unknown => (Verdict::Unknown, Severity::Unknown),
         // Nobody reads, and there is nothing to read.
-        _ if signs.members == 0 && !standalone => (Verdict::Empty, Severity::Ok),
+        _ if signs.described && signs.members == 0 && !standalone => (Verdict::Empty, Severity::Ok),
         _ => (Verdict::Ok, Severity::Ok),
     }
 }

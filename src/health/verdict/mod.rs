@@ -121,6 +121,11 @@ impl Judgement {
         self.reasons.first()
     }
 
+    /// Nothing is known, for one reason.
+    pub fn unknown(reason: Reason) -> Self {
+        Self::of(vec![Finding::new(Severity::Unknown, Verdict::Unknown, reason)], 0.0)
+    }
+
     /// The gravest of the findings decides.
     pub(super) fn of(mut reasons: Vec<Finding>, completeness: f64) -> Self {
         reasons.sort_by_key(|finding| (finding.severity, finding.verdict));

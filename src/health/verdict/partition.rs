@@ -62,6 +62,8 @@ pub struct PartitionSigns {
     pub owner: Owner,
     /// The one record that the lag is may be a transaction's marker.
     pub control_record: bool,
+    /// Records between the commit and the end, whatever the lag is measured to.
+    pub to_end: u64,
     /// Records between the last stable offset and the end: an open transaction.
     pub open_transaction: u64,
     /// How long the oldest of them waits.
@@ -156,7 +158,7 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
             return findings;
         }
         // An open transaction of which nobody knows whether the group may read it.
-        _ if signs.open_transaction >= lag => {
+        _ if signs.open_transaction > 0 && signs.open_transaction >= signs.to_end => {
             findings.push(open_transaction(signs));
             return findings;
         }

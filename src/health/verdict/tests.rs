@@ -213,7 +213,7 @@ fn what_cannot_be_read_is_no_lag() {
     let marker = PartitionSigns { lag: PartitionLag::Known(1), control_record: true, ..at_rest };
     assert_eq!(of(&marker), (Verdict::Ok, Severity::Ok, "control_record"));
     assert_eq!(of(&PartitionSigns { control_record: false, ..marker }).0, Verdict::Stopped);
-    let open = PartitionSigns { open_transaction: 1000, open_for: known(61), ..at_rest };
+    let open = PartitionSigns { to_end: 1000, open_transaction: 1000, open_for: known(61), ..at_rest };
     assert_eq!(of(&open), (Verdict::Ok, Severity::Note, "open_transaction"), "it is open for long");
     let lately = PartitionSigns { open_for: known(60), ..open };
     assert_eq!(of(&lately), (Verdict::Ok, Severity::Ok, "open_transaction"));
@@ -221,6 +221,9 @@ fn what_cannot_be_read_is_no_lag() {
     // The lag of a group that is known to read what is committed ends there: it is held up all the same.
     let held = PartitionSigns { lag: PartitionLag::Known(0), ..open };
     assert_eq!(of(&held), (Verdict::Ok, Severity::Note, "open_transaction"));
+    // It has not read all that it may.
+    let behind = PartitionSigns { lag: PartitionLag::Known(500), to_end: 1500, ..open };
+    assert_eq!(of(&behind).0, Verdict::Stopped);
     let read = PartitionSigns { lag: PartitionLag::Known(0), ..lately };
     assert_eq!(of(&read), (Verdict::Ok, Severity::Ok, "open_transaction"));
 }
@@ -252,7 +255,7 @@ fn group(signs: &GroupSigns, partitions: &[PartitionSigns]) -> (Verdict, Severit
 }
 
 fn three() -> GroupSigns {
-    GroupSigns { read: true, reads_partitions: true, members: 3, most: 1, owned: 3, ..GroupSigns::default() }
+    GroupSigns { described: true, reads_partitions: true, members: 3, most: 1, owned: 3, ..GroupSigns::default() }
 }
 
 #[test]
@@ -295,7 +298,7 @@ fn what_does_not_count_never_makes_the_verdict() {
 
 #[test]
 fn a_group_without_members_is_empty_or_stopped() {
-    let nobody = GroupSigns { read: true, reads_partitions: true, ..GroupSigns::default() };
+    let nobody = GroupSigns { described: true, reads_partitions: true, ..GroupSigns::default() };
     assert_eq!(group(&nobody, &[]), (Verdict::Empty, Severity::Ok, vec!["nothing"]));
     let read = PartitionSigns { owner: Owner::NoMembers { ever: true }, lag: PartitionLag::Known(0), ..signs() };
     let unread = PartitionSigns { lag: PartitionLag::Unknown, ..read };
@@ -313,7 +316,7 @@ fn a_group_without_members_is_empty_or_stopped() {
         ..signs()
     };
     assert_eq!(group(&nobody, &[standalone]).0, Verdict::Ok);
-    assert_eq!(group(&GroupSigns { read: false, ..nobody }, &[]).0, Verdict::Unknown);
+    assert_eq!(group(&GroupSigns { described: false, ..nobody }, &[]).0, Verdict::Unknown);
     let connect = GroupSigns { reads_partitions: false, members: 2, ..nobody };
     assert_eq!(group(&connect, &[]), (Verdict::Unknown, Severity::Unknown, vec!["no_offsets"]));
 }
