@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use proptest::prelude::*;
 use uuid::Uuid;
 
 use crate::frame::{Frame, Hello, Stamped};
@@ -43,6 +44,8 @@ struct Scene {
     kind: GroupKind,
     /// Partitions of topics that were not selected, of each member.
     elsewhere: usize,
+    /// When the first poll is, in milliseconds.
+    begins: u64,
 }
 
 impl Scene {
@@ -69,6 +72,7 @@ impl Scene {
             undescribed: false,
             kind: GroupKind::Classic,
             elsewhere: 0,
+            begins: 0,
         }
     }
 
@@ -78,7 +82,7 @@ impl Scene {
 
     /// Polls once, as things are.
     fn look(&mut self) -> GroupView {
-        let at = At(self.poll * 2000);
+        let at = At(self.begins + self.poll * 2000);
         self.poll += 1;
         let column = |values: &[i64]| {
             Some(Column { at, values: values.iter().map(|value| Some(*value)).collect(), ..Column::default() })
@@ -759,4 +763,47 @@ fn a_coordinator_that_does_not_answer_makes_no_lag() {
     scene.answered = None;
     scene.read_all();
     assert_eq!(scene.look().judgement.verdict, Verdict::Ok);
+}
+
+/// What a consumer does for three polls: how many tens of records are written in each, and whether it stands still, reads
+/// everything, reads all but the last twenty, or goes back by fifty.
+type Act = (i64, u8);
+
+/// The verdicts on a group and its two partitions, poll by poll, where every record stands for `scale` records.
+fn verdicts(script: &[Act], begins: u64, scale: i64) -> Vec<Vec<(Verdict, Severity)>> {
+    let mut scene = Scene::new(&[&[0, 1]]);
+    scene.begins = begins;
+    scene.ends.iter_mut().for_each(|end| *end *= scale);
+    scene.commits = vec![Some(1000 * scale); 2];
+    let mut seen = Vec::new();
+    for (written, does) in script.iter().flat_map(|act| [act; 3]) {
+        scene.ends[0] += written * 10 * scale;
+        let (end, commit) = (scene.ends[0], scene.commits[0].unwrap());
+        scene.commits[0] = Some(match does {
+            0 => commit,
+            1 => end,
+            2 => commit.max(end - 20 * scale),
+            _ => commit - 50 * scale,
+        });
+        let group = scene.look();
+        let judged = group.partitions.iter().map(|partition| &partition.judgement).chain([&group.judgement]);
+        seen.push(judged.map(|judgement| (judgement.verdict, judgement.severity)).collect());
+    }
+    seen
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Neither when it happens nor how many records a record stands for changes what is said.
+    #[test]
+    fn shifting_time_or_scaling_records_changes_no_verdict(
+        script in proptest::collection::vec((0i64..5, 0u8..4), 1..60),
+        begins in 0u64..10_000_000_000,
+        scale in 2i64..1000,
+    ) {
+        let as_it_is = verdicts(&script, 0, 1);
+        prop_assert_eq!(&as_it_is, &verdicts(&script, begins, 1));
+        prop_assert_eq!(&as_it_is, &verdicts(&script, 0, scale));
+    }
 }
