@@ -93,6 +93,8 @@ pub struct PartitionHistory {
     owned_since: At,
     /// Since when nobody has it.
     unheld: Option<At>,
+    /// When the commit was last seen to move on, and when before that.
+    moved_on: [Option<At>; 2],
 }
 
 /// The window of a consume rate.
@@ -176,7 +178,10 @@ impl PartitionHistory {
         if step.offset < last.offset {
             let from = self.rewound.map_or(last.offset, |before| before.from.max(last.offset));
             self.rewound = Some(Rewound { from, to: step.offset, at: step.seen });
-        } else if self.moved.is_some() {
+        } else {
+            self.moved_on = [Some(step.seen), self.moved_on[0]];
+        }
+        if step.offset > last.offset && self.moved.is_some() {
             // Before the first step nobody looked.
             let waited = self.waiting(looked).unwrap_or_default();
             if self.pause.is_none_or(|(_, longest)| waited >= longest) {
@@ -229,10 +234,11 @@ impl PartitionHistory {
         self.moved.is_some_and(|moved| now.since(moved) <= window)
     }
 
-    /// Whether the commit was seen to move although nobody has it: by one that assigns itself. The last commit of who had
-    /// it may be seen so much later.
-    pub fn moved_unheld(&self, later: Duration) -> bool {
-        self.unheld.zip(self.moved).is_some_and(|(unheld, moved)| moved > unheld.plus(later))
+    /// Whether the commit was seen to move on so many times (1 or 2) although nobody has it: by one that assigns itself.
+    /// The last commit of who had it may be seen so much later; one that moves once may be set by hand.
+    pub fn moved_unheld(&self, times: usize, later: Duration) -> bool {
+        let moved = self.moved_on.get(times - 1).copied().flatten();
+        self.unheld.zip(moved).is_some_and(|(unheld, moved)| moved > unheld.plus(later))
     }
 
     /// Whether a commit was made within the last `window`, also of an offset that was committed before; only records of

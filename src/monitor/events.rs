@@ -64,6 +64,7 @@ impl Memory {
         let verdict = judgement.verdict;
         // A rebalance has a line of its own; what is not known is no news, unless it is because of a fault.
         let news = match verdict {
+            Verdict::Rebalancing if self.told.is_none() => true,
             Verdict::Rebalancing | Verdict::Unknown => judgement.severity == Severity::Critical,
             _ => true,
         };

@@ -41,6 +41,13 @@ pub struct News<'a> {
     pub abandoned_after: Duration,
 }
 
+impl News<'_> {
+    /// No member has ever joined the group.
+    fn simple(&self) -> bool {
+        self.group.description.as_ref().is_some_and(|description| description.simple)
+    }
+}
+
 impl Memory {
     /// Takes in what the newest facts say, and fills in what members and partitions have of it.
     pub fn take(&mut self, news: News<'_>, partitions: &mut [PartitionView], members: &mut [MemberView]) {
@@ -204,13 +211,15 @@ fn tell(
     partition.open_for = if partition.open_transaction > 0 { log.open_for(now, news.interval) } else { TimeLag::None };
     partition.direction = history.direction();
     let patience = history.patience();
+    let alone = partition.share.is_none() && history.moved_unheld(if news.simple() { 1 } else { 2 }, news.interval);
     partition.signs = CommitSigns {
         watched: history.watched(now),
         silent: history.silent(now, partition.time_lag),
         patience,
         moves: history.moved_within(patience, now),
         alive: history.repeated_within(patience, now),
-        unheld: partition.share.is_none() && history.moved_within(patience, now) && history.moved_unheld(news.interval),
+        unheld: alone && history.moved_within(patience, now),
+        alone,
         in_turn: false,
         arrives: log.grew_within(ARRIVES, now),
         rewound,

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use uuid::Uuid;
 
 use crate::frame::{Frame, Hello, Stamped};
-use crate::health::{PartitionLag, Reason, Rules, Severity, Thresholds, TimeLag, Verdict};
+use crate::health::{Direction, PartitionLag, Reason, Rules, Severity, Thresholds, TimeLag, Verdict};
 use crate::model::{
     At, Column, Commit, Commits, Description, Group, GroupKind, GroupState, Listing, Member, Name, Partition, Presence,
     Progress, Snapshot, Topic, TopicOffsets, Wall,
@@ -44,6 +44,8 @@ struct Scene {
     kind: GroupKind,
     /// Partitions of topics that were not selected, of each member.
     elsewhere: usize,
+    /// No member has ever joined.
+    simple: bool,
     /// When the first poll is, in milliseconds.
     begins: u64,
 }
@@ -72,6 +74,7 @@ impl Scene {
             undescribed: false,
             kind: GroupKind::Classic,
             elsewhere: 0,
+            simple: false,
             begins: 0,
         }
     }
@@ -118,6 +121,7 @@ impl Scene {
             listed_state: Some(self.state),
             description: (!self.undescribed).then(|| Description {
                 state: self.state,
+                simple: self.simple,
                 members: members.collect(),
                 ..Description::default()
             }),
@@ -328,6 +332,50 @@ fn commits_of_a_group_without_members_are_a_standalone_consumers() {
 }
 
 #[test]
+fn a_commit_that_is_set_by_hand_is_no_consumers() {
+    let mut scene = Scene::new(&[&[0]]);
+    scene.for_seconds(30, |scene, _| {
+        scene.write(10);
+        scene.read_all();
+    });
+    (scene.members, scene.state) = (Vec::new(), GroupState::Empty);
+    scene.for_seconds(90, |scene, _| scene.write(10));
+    for offset in [1500, 200] {
+        scene.commits = vec![Some(offset)];
+        let group = scene.for_seconds(10, |scene, _| scene.write(10));
+        assert!(rules(&group).contains(&"no_members"), "{:?}", group.judgement);
+        assert_eq!(verdict(&group), (Verdict::Stopped, Severity::Critical), "{:?}", group.judgement);
+    }
+}
+
+#[test]
+fn a_group_that_nobody_was_ever_seen_to_read_is_a_note() {
+    let of = |commits: &[i64]| {
+        let mut scene = Scene::new(&[]);
+        (scene.simple, scene.commits) = (true, vec![Some(10)]);
+        scene.for_seconds(20, |scene, _| scene.write(10));
+        for offset in commits {
+            scene.commits = vec![Some(*offset)];
+            scene.for_seconds(20, |scene, _| scene.write(10));
+        }
+        let soon = verdict(&scene.look());
+        (soon, verdict(&scene.for_seconds(400, |scene, _| scene.write(10))))
+    };
+    let (unknown, stopped) = ((Verdict::Unknown, Severity::Unknown), Verdict::Stopped);
+    assert_eq!(of(&[]), (unknown, (stopped, Severity::Note)));
+    assert_eq!(of(&[200, 300]).1, (stopped, Severity::Critical), "it was seen to read");
+}
+
+#[test]
+fn retention_does_not_catch_up() {
+    let mut scene = Scene::new(&[&[0]]);
+    (scene.commits, scene.ends) = (vec![Some(100)], vec![10_000]);
+    let group = scene.for_seconds(120, |scene, _| scene.starts[0] += 100);
+    assert_eq!(group.partitions[0].direction, Direction::Falling);
+    assert!(!rules(&group).contains(&"catching_up"), "{:?}", group.judgement);
+}
+
+#[test]
 fn a_group_that_lost_all_its_members_is_no_standalone_consumer() {
     let mut scene = Scene::new(&[&[0]]);
     scene.for_seconds(60, |scene, _| {
@@ -525,7 +573,7 @@ fn a_topic_that_nobody_subscribes_to_is_abandoned_after_a_while() {
     let group = scene.look();
     assert_eq!((group.totals.lag, group.totals.abandoned), (0, 1));
     assert_eq!(group.totals.exceptions(), [("abandoned", 1)]);
-    assert_eq!(verdict(&group), (Verdict::Ok, Severity::Note));
+    assert_eq!(verdict(&group), (Verdict::Empty, Severity::Note), "there is nothing to read");
     // Where a subscription is not known, nothing is.
     scene.subscribed = None;
     assert_eq!(scene.look().totals.abandoned, 0);
@@ -556,7 +604,7 @@ fn members_of_whom_nothing_is_known_are_not_ok() {
     let mut elsewhere = Scene::new(&[&[]]);
     elsewhere.elsewhere = 3;
     assert_eq!(of(&mut elsewhere), (Verdict::Unknown, 0.0, "not_read"));
-    assert_eq!(of(&mut Scene::new(&[&[]])).0, Verdict::Ok, "an idle one does nothing wrong");
+    assert_eq!(of(&mut Scene::new(&[&[]])), (Verdict::Empty, 1.0, "nothing"), "an idle one does nothing wrong");
 }
 
 #[test]
@@ -671,6 +719,17 @@ fn another_verdict_is_told_once_it_holds() {
     scene.state = GroupState::Stable;
     scene.for_seconds(20, keep_up);
     assert!(feed(&scene).iter().all(|(_, line)| !line.contains("REBALANCING")), "{:?}", feed(&scene));
+}
+
+#[test]
+fn what_a_rebalance_leaves_is_told_where_it_was_the_first_that_held() {
+    let mut scene = Scene::new(&[&[0]]);
+    scene.state = GroupState::PreparingRebalance;
+    scene.for_seconds(10, |scene, _| scene.write(10));
+    (scene.members, scene.state) = (Vec::new(), GroupState::Empty);
+    scene.for_seconds(20, |scene, _| scene.write(10));
+    let told = feed(&scene);
+    assert!(told.len() == 1 && told[0].1.starts_with("REBALANCING > STOPPED: t-0: nobody consumes"), "{told:?}");
 }
 
 #[test]

@@ -122,16 +122,17 @@ fn decided(findings: &[Finding], signs: &GroupSigns) -> (Verdict, Severity) {
     match gravest {
         Some(finding) if finding.verdict != Verdict::Ok => (finding.verdict, finding.severity),
         None if unknown => (Verdict::Unknown, Severity::Unknown),
-        // Nobody reads, and there is nothing to read.
+        // There is nothing to read; or nobody reads, and nothing is left to read.
+        None if signs.described && signs.reads_partitions => (Verdict::Empty, Severity::Ok),
         _ if signs.described && signs.members == 0 && !standalone => (Verdict::Empty, Severity::Ok),
         _ => (Verdict::Ok, Severity::Ok),
     }
 }
 
-/// The findings of partitions, those of one rule and verdict as one; and the mean completeness of what
+/// The findings of partitions, those of one rule and verdict as one, with the sum of their records; and the mean completeness of what
 /// counts; `None`: nothing does.
 fn gathered<'a>(partitions: impl IntoIterator<Item = Grouped<'a>>) -> (Vec<Finding>, Option<f64>) {
-    let mut findings: BTreeMap<(Severity, Verdict, &'static str), Finding> = BTreeMap::new();
+    let mut findings: BTreeMap<(Severity, Verdict, &'static str), (Finding, u64)> = BTreeMap::new();
     let (mut complete, mut counted) = (0.0, 0usize);
     for (place, lag, judgement) in partitions {
         if !matches!(lag, PartitionLag::TopicGone | PartitionLag::PartitionGone | PartitionLag::Abandoned { .. }) {
@@ -139,19 +140,22 @@ fn gathered<'a>(partitions: impl IntoIterator<Item = Grouped<'a>>) -> (Vec<Findi
             counted += 1;
         }
         for finding in &judgement.reasons {
-            let new = Finding { partition: Some(place), ..finding.clone() };
-            findings
-                .entry((finding.severity, finding.verdict, finding.reason.rule()))
-                .and_modify(|known| {
-                    let count = known.count + 1;
-                    if finding.reason.size() > known.reason.size() {
-                        *known = new.clone();
-                    }
-                    known.count = count;
-                })
-                .or_insert(new);
+            let mut new = Finding { partition: Some(place), ..finding.clone() };
+            let records = new.reason.records().map_or(0, |records| *records);
+            let rule = (finding.severity, finding.verdict, finding.reason.rule());
+            let (known, sum) = findings.entry(rule).or_insert_with(|| (Finding { count: 0, ..new.clone() }, 0));
+            let count = known.count + 1;
+            if new.reason.size() > known.reason.size() {
+                *known = new;
+            }
+            known.count = count;
+            *sum = sum.saturating_add(records);
         }
     }
     let completeness = (counted > 0).then(|| complete / counted as f64);
-    (findings.into_values().collect(), completeness)
+    let findings = findings.into_values().map(|(mut finding, sum)| {
+        finding.reason.records().into_iter().for_each(|records| *records = sum);
+        finding
+    });
+    (findings.collect(), completeness)
 }

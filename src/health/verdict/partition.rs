@@ -44,6 +44,8 @@ pub struct CommitSigns {
     pub alive: bool,
     /// The commit moved within the patience although no member had the partition: a consumer that assigns itself.
     pub unheld: bool,
+    /// The same, at any time since nobody has it.
+    pub alone: bool,
     /// Its owner works through a backlog of another partition, so that this one may have to wait for its turn, and the lag
     /// of all that the owner holds falls.
     pub in_turn: bool,
@@ -167,8 +169,9 @@ fn behind(signs: &PartitionSigns, lag: u64) -> Vec<Finding> {
             find(Severity::Unknown, Verdict::Unknown, Reason::WatchedShortly { watched });
             return findings;
         }
-        Owner::NoMembers { .. } if !signs.commit.unheld => {
-            let severity = if growing { left } else { Severity::Note };
+        Owner::NoMembers { ever } if !signs.commit.unheld => {
+            // Whether somebody ever read it is not known of commits that nobody was seen to make.
+            let severity = if growing && (ever || signs.commit.alone) { left } else { Severity::Note };
             find(severity, Verdict::Stopped, Reason::NoMembers { lag, growing });
             return findings;
         }
@@ -214,7 +217,9 @@ fn progress(signs: &PartitionSigns, lag: u64) -> Finding {
     let estimate =
         writing.map(|rate| Duration::try_from_secs_f64(lag as f64 / rate.per_second).unwrap_or(Duration::MAX));
     let severity = if growing { Severity::Critical } else { Severity::Warn };
-    let falling = signs.direction == Direction::Falling;
+    // Retention alone makes a lag fall, too. A share group finishes records above its start.
+    let goes_on = signs.commit.moves || matches!(signs.lag, PartitionLag::Backlog(_));
+    let falling = signs.direction == Direction::Falling && goes_on;
     if let Some(threshold) = most.filter(|most| lag > *most) {
         return if falling {
             Finding::new(Severity::Note, Verdict::CatchingUp, Reason::CatchingUp { time, estimate })

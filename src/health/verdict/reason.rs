@@ -208,6 +208,21 @@ impl Reason {
         matches!(self, Self::Idle { .. } | Self::Uneven { .. } | Self::NothingArrives { .. } | Self::Problems { .. })
     }
 
+    /// The records that it is about, where those of several partitions have a sum.
+    pub(super) fn records(&mut self) -> Option<&mut u64> {
+        match self {
+            Self::NoCommit { held } => held.as_mut(),
+            Self::NeverConsumed { held: records }
+            | Self::NoMembers { lag: records, .. }
+            | Self::NoOwner { lag: records }
+            | Self::NotSubscribed { lag: records }
+            | Self::InFlight { lag: records }
+            | Self::Lost { records }
+            | Self::OpenTransaction { to_end: records, .. } => Some(records),
+            _ => None,
+        }
+    }
+
     /// How much there is of it: of the same rule at several partitions the one with most is told.
     pub(super) fn size(&self) -> u64 {
         match self {

@@ -149,7 +149,9 @@ fn nobody_reads() {
         PartitionSigns { commit, ..nobody(Owner::NoMembers { ever: false }, true) }
     };
     assert_eq!(of(&simple(300)), (Verdict::Unknown, Severity::Unknown, "watched_shortly"));
-    assert_eq!(of(&simple(301)), (Verdict::Stopped, Severity::Critical, "no_members"));
+    assert_eq!(of(&simple(301)), (Verdict::Stopped, Severity::Note, "no_members"), "nobody was ever seen to read it");
+    let went = PartitionSigns { commit: CommitSigns { alone: true, ..simple(301).commit }, ..simple(301) };
+    assert_eq!(of(&went), (Verdict::Stopped, Severity::Critical, "no_members"));
     let quiet = nobody(Owner::NoMembers { ever: false }, false);
     assert_eq!(of(&quiet), (Verdict::Stopped, Severity::Note, "no_members"));
     let subscribed = Owner::Nobody { subscribed: true };
@@ -310,6 +312,13 @@ fn a_group_without_members_is_empty_or_stopped() {
     );
     let waiting = PartitionSigns { owner: Owner::NoMembers { ever: true }, commit: silent(0), ..signs() };
     assert_eq!(group(&nobody, &[read, waiting]).0, Verdict::Stopped);
+    // What waits is the sum of what waits at each.
+    let judgements = [600, 300].map(|lag| judge(&PartitionSigns { lag: PartitionLag::Known(lag), ..waiting }));
+    let lag = PartitionLag::Known(1);
+    let both = judge_group(&nobody, judgements.iter().enumerate().map(|(place, judged)| (place, &lag, judged)));
+    let first = &both.reasons[0];
+    assert_eq!((first.count, first.partition), (2, Some(0)));
+    assert_eq!(first.reason, Reason::NoMembers { lag: 900, growing: waiting.commit.arrives });
     let standalone = PartitionSigns {
         owner: Owner::NoMembers { ever: true },
         commit: CommitSigns { unheld: true, ..signs().commit },
@@ -359,7 +368,7 @@ fn a_members_verdict_is_that_of_what_it_holds() {
     let lag = PartitionLag::Known(1000);
     assert_eq!(judge_member([(3, &lag, &ok), (4, &lag, &late)]).verdict, Verdict::Lagging);
     assert_eq!(judge_member([(3, &lag, &ok)]).verdict, Verdict::Ok);
-    assert_eq!(judge_member([]).verdict, Verdict::Ok);
+    assert_eq!(judge_member([]).verdict, Verdict::Empty);
 }
 
 fn any_signs() -> impl Strategy<Value = PartitionSigns> {

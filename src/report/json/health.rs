@@ -52,6 +52,7 @@ pub struct ThresholdsRow {
 
 /// What the rules go by.
 #[derive(Debug, Serialize)]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub struct SignsRow {
     watched_ms: u64,
     silent_ms: u64,
@@ -59,6 +60,7 @@ pub struct SignsRow {
     moves: bool,
     alive: bool,
     unheld: bool,
+    alone: bool,
     rewound: Option<RewoundRow>,
     to_log_start: Option<u64>,
     time_to_loss_ms: Option<u64>,
@@ -188,6 +190,7 @@ pub fn signs(partition: &PartitionView, now: At) -> SignsRow {
         moves: signs.moves,
         alive: signs.alive,
         unheld: signs.unheld,
+        alone: signs.alone,
         rewound: signs.rewound.map(|rewound| RewoundRow {
             from: rewound.from,
             to: rewound.to,
