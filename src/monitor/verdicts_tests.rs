@@ -18,6 +18,7 @@ use crate::monitor::view::GroupView;
 use crate::monitor::{Monitor, Preferences};
 
 /// A group `g` on a topic `t`, polled every 2 s.
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 struct Scene {
     monitor: Monitor,
     poll: u64,
