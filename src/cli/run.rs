@@ -60,6 +60,7 @@ fn run_replay(args: &Replay) -> anyhow::Result<ExitCode> {
     if !from_stdin {
         let file = File::open(&args.file)
             .map_err(|error| UsageError::Other(format!("the recording {name} cannot be opened: {error}")))?;
+        let options = tui::Options { replay: true, ..options };
         return show(move || recording::start(file, Pace::Recorded), monitor, options);
     }
     if io::stdin().is_terminal() {
@@ -105,6 +106,7 @@ fn screen(args: &Screen, label: Name, interval: Duration, keys_from_tty: bool) -
         mouse: args.mouse,
         label,
         interval_ms: millis(interval),
+        replay: false,
         keys_from_tty,
     })
 }

@@ -1,10 +1,12 @@
 //! The snapshot as text for people: groups, then what each needs to know, then problems. Names are printed safely.
 
+use std::cmp::Reverse;
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::Outcome;
+use crate::health::Judgement;
 use crate::model::figures::{and_more, duration};
 use crate::model::{GroupKind, Probe};
 use crate::monitor::view::{GroupView, View};
@@ -38,7 +40,13 @@ pub fn snapshot(outcome: &Outcome) -> String {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        for group in &view.groups {
+        // The worst first, as on the screen.
+        let mut groups: Vec<&GroupView> = view.groups.iter().map(|group| &**group).collect();
+        groups.sort_by_key(|group| {
+            let Judgement { severity, verdict, .. } = group.judgement;
+            (severity, verdict, Reverse(group.totals.behind()))
+        });
+        for group in groups {
             table.add_row(row(group));
         }
         for line in table.lines() {

@@ -1,5 +1,5 @@
-//! A list with a selection: which rows are shown, in which order, and which is selected. The selection is an
-//! identity, never an index, so it survives refreshes and sorting.
+//! A list with a selection: which rows are shown, in which order, and which is selected. A selection that the person made
+//! is an identity, never an index, so it survives refreshes and sorting; until then it is the first row.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,6 +22,8 @@ pub struct List<K> {
     /// Rows on screen.
     height: usize,
     moved_at: Option<Duration>,
+    /// The person has chosen no row: the first one is selected, whatever it is.
+    first: bool,
     pub filter: Filter,
 }
 
@@ -34,6 +36,7 @@ impl<K> Default for List<K> {
             top: 0,
             height: 1,
             moved_at: None,
+            first: true,
             filter: Filter::default(),
         }
     }
@@ -82,17 +85,24 @@ impl<K: Ord + Clone> List<K> {
             self.rows = sorted;
         }
         let found = self.selected.as_ref().and_then(|selected| self.rows.iter().position(|(key, _)| key == selected));
-        self.select(found.unwrap_or(self.index));
+        self.select(if self.first { 0 } else { found.unwrap_or(self.index) });
+    }
+
+    /// The person is concerned with the row that is selected: it stays so.
+    pub fn keep(&mut self) {
+        self.first = false;
     }
 
     /// Selects the row of that identity, or the first.
     pub fn select_key(&mut self, key: &K) {
+        self.first = false;
         self.select(self.rows.iter().position(|(known, _)| known == key).unwrap_or(0));
     }
 
     /// Moves the cursor by so many rows.
     pub fn step(&mut self, by: isize, now: Duration) {
         self.moved_at = Some(now);
+        self.first = false;
         self.select(self.index.saturating_add_signed(by));
     }
 
@@ -104,6 +114,7 @@ impl<K: Ord + Clone> List<K> {
     /// To the first or the last row.
     pub fn end(&mut self, last: bool, now: Duration) {
         self.moved_at = Some(now);
+        self.first = !last;
         self.select(if last { usize::MAX } else { 0 });
     }
 
@@ -163,6 +174,20 @@ mod tests {
         assert_eq!(list.selected(), None);
         list.replace(rows("xca"), false);
         assert_eq!(list.selected().map(|row| row.0), Some('a'), "it comes back");
+    }
+
+    #[test]
+    fn until_a_row_is_chosen_the_first_is_selected() {
+        let mut list = List::default();
+        list.replace(rows("abc"), false);
+        list.replace(rows("cab"), false);
+        assert_eq!(list.selected(), Some(&('c', 0)));
+        list.keep();
+        list.replace(rows("abc"), false);
+        assert_eq!(list.selected(), Some(&('c', 2)), "it was opened");
+        list.end(false, T);
+        list.replace(rows("bca"), false);
+        assert_eq!(list.selected(), Some(&('b', 0)), "back to the first");
     }
 
     #[test]

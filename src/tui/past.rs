@@ -85,7 +85,9 @@ impl<'a> Past<'a> {
         let mut texts = vec![past_words::what(self)];
         match self {
             Self::Ongoing(group, _) | Self::Rebalance(group, _) => texts.push(group.to_string()),
-            Self::Other(happening) => texts.push(happening.group.to_string()),
+            Self::Other(happening) => {
+                texts.extend([happening.group.to_string(), past_words::kind(&happening.what).to_owned()]);
+            }
         }
         if let Self::Rebalance(_, rebalance) = self {
             texts.extend(rebalance.joined.list.iter().map(ToString::to_string));

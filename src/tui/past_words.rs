@@ -7,7 +7,7 @@ use super::figures::{and_more, duration, plural};
 use super::look::Look;
 use super::past::Past;
 use super::text;
-use crate::health::rebalances::{Rebalance, Took, Waiting};
+use crate::health::rebalances::{Happened, Rebalance, Took, Waiting};
 use crate::model::{Evidence, GroupKind, Wall};
 use crate::monitor::view::{GroupView, RebalanceView};
 
@@ -16,6 +16,22 @@ const LATEST: u64 = 253_402_300_799_000;
 const DAY: i64 = 86_400_000;
 /// A lower bound below this says nothing.
 const SHORTEST: Duration = Duration::from_millis(100);
+
+/// What kind of event it is, in a word or two.
+pub fn kind(what: &Happened) -> &'static str {
+    match what {
+        Happened::Rebalance(_) => "rebalance",
+        Happened::Created => "created",
+        Happened::Deleted => "deleted",
+        Happened::TypeChanged { .. } => "type changed",
+        Happened::StaticAway(_) => "static away",
+        Happened::StaticRestarted(_) => "static restart",
+        Happened::CommitsBack { .. } => "commits back",
+        Happened::Verdict { .. } => "verdict",
+        Happened::TopicLeft { .. } => "topic left",
+        Happened::Metadata { .. } => "metadata",
+    }
+}
 
 /// `2026-07-04 03:12:40`, in UTC.
 pub fn moment(wall: Wall) -> String {

@@ -42,6 +42,8 @@ pub struct Options {
     pub label: Name,
     /// Poll interval in milliseconds until the source says another.
     pub interval_ms: u64,
+    /// The source is a recording.
+    pub replay: bool,
     /// Stdin carries frames: keys come from /dev/tty.
     pub keys_from_tty: bool,
 }
@@ -83,7 +85,7 @@ pub async fn run(source: Source, monitor: Monitor, options: Options) -> anyhow::
     let dashboard = Dashboard {
         source,
         monitor,
-        state: State::new(look, options.label, options.interval_ms, size()),
+        state: State { replay: options.replay, ..State::new(look, options.label, options.interval_ms, size()) },
         output: Output::new(Tty(screen()?)),
         guard: guard.clone(),
         clock: Clock::start(),

@@ -110,6 +110,8 @@ pub struct State {
     pub(super) seen_metadata: BTreeMap<Name, u64>,
     /// The interval that was asked for, in milliseconds.
     pub interval_ms: u64,
+    /// What is shown is a recording that is played again.
+    pub replay: bool,
     /// Something to tell once, and when it was said.
     pub message: Option<(String, Duration)>,
     /// The groups that the source was told are on screen.
@@ -153,6 +155,7 @@ impl State {
             asked: None,
             seen_metadata: BTreeMap::new(),
             interval_ms,
+            replay: false,
             message: None,
             on_screen: Vec::new(),
             held: false,

@@ -204,6 +204,7 @@ fn obey(state: &mut State, command: Command, effects: &mut Vec<Effect>) {
 }
 
 fn show(state: &mut State, page: Option<Page>) {
+    state.groups.keep();
     state.page = page;
     state.page_top = 0;
 }
@@ -233,6 +234,7 @@ fn open_group(state: &mut State) {
 }
 
 fn open(state: &mut State, id: Name) {
+    state.groups.keep();
     state.screens.push(Screen::Group(id));
     state.members = List::default();
     state.partitions = List::default();
@@ -254,6 +256,7 @@ fn open_rebalances(state: &mut State) {
         Screen::Groups | Screen::Problems => state.groups.selected().map(|(id, _)| id.clone()),
     };
     let Some(id) = group else { return };
+    state.groups.keep();
     state.page = None;
     let screen = Screen::Rebalances(id);
     if *state.screen() == screen {

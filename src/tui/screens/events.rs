@@ -63,7 +63,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
         table::row(canvas, (area.x, y), &columns, |id, width| match id {
             Cell::Time => cell(words::time(event.wall, now), Style::new()),
             Cell::Group => cell(look.name(&event.group, usize::from(width)), Style::new()),
-            Cell::Event => cell(name(&event.what), style(look, &event.what)),
+            Cell::Event => cell(words::kind(&event.what), style(look, &event.what)),
             Cell::What => {
                 let what = words::what(&Past::of(event));
                 let what = text::head(&look.text(&what), usize::from(width), look.glyphs().ellipsis).into_owned();
@@ -98,21 +98,6 @@ fn from(view: &View) -> &'static str {
             "of all selected groups; the coordinator log is still being read"
         }
         Some(_) => "of all selected groups, from the coordinator log",
-    }
-}
-
-fn name(what: &Happened) -> &'static str {
-    match what {
-        Happened::Rebalance(_) => "rebalance",
-        Happened::Created => "created",
-        Happened::Deleted => "deleted",
-        Happened::TypeChanged { .. } => "type changed",
-        Happened::StaticAway(_) => "static away",
-        Happened::StaticRestarted(_) => "static restart",
-        Happened::CommitsBack { .. } => "commits back",
-        Happened::Verdict { .. } => "verdict",
-        Happened::TopicLeft { .. } => "topic left",
-        Happened::Metadata { .. } => "metadata",
     }
 }
 

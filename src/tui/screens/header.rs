@@ -6,6 +6,7 @@ use ratatui::style::{Modifier, Style};
 use crate::tui::canvas::Canvas;
 use crate::tui::figures::{duration, interval, plural};
 use crate::tui::order::Sort;
+use crate::tui::past_words::moment;
 use crate::tui::state::{Freshness, Screen, State};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -50,6 +51,10 @@ fn parts(canvas: &Canvas<'_>, state: &State) -> Vec<Part> {
     if view.cluster.simulated {
         part(1, "SIMULATED".to_owned(), warn);
     }
+    if state.replay {
+        let wall = state.wall().map_or_else(String::new, |wall| format!(" {} UTC", moment(wall)));
+        part(1, format!("REPLAY{wall}"), warn);
+    }
     if state.paused {
         part(0, "PAUSED".to_owned(), warn);
     }
@@ -62,14 +67,18 @@ fn parts(canvas: &Canvas<'_>, state: &State) -> Vec<Part> {
         Freshness::Connecting => part(0, "CONNECTING".to_owned(), warn),
         Freshness::Live => {}
     }
-    part(5, format!("every {}", interval(state.interval_ms)), plain);
+    if !state.replay {
+        part(5, format!("every {}", interval(state.interval_ms)), plain);
+    }
     if let Some(age) = state.age().filter(|_| state.freshness() != Freshness::Ended) {
         let style = if state.is_fresh() { plain } else { critical };
         part(2, format!("data {} old", duration(age)), style);
     }
     if let Some(listing) = view.listing {
         let or_more = if listing.complete { "" } else { "+" };
-        part(3, format!("{} of {}{or_more} groups", state.groups.len(), listing.total), plain);
+        // A group may be told before it is counted.
+        let (shown, total) = (state.groups.len(), listing.total.max(view.groups.len()));
+        part(3, format!("{shown} of {total}{or_more} groups"), plain);
     }
     if *state.screen() == Screen::Groups && !state.filter().is_empty() && state.prompt.is_none() {
         part(1, format!("filter: {}", look.text(&state.filter().text)), look.style(Role::Accent));

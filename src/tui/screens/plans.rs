@@ -25,6 +25,7 @@ pub fn words(question: &Question) -> String {
 /// How to come to the plan, and what each number of moves gives, as far as there is room.
 pub fn way(group: &GroupView, plan: &PlanView, room: usize) -> String {
     let mut words = match &group.way {
+        None if plan.moves == 0 => "The plan moves nothing.".to_owned(),
         None => "No built-in assignor does this.".to_owned(),
         Some(way) if way.exact => {
             let class = way.value.rsplit('.').next().unwrap_or(way.value);

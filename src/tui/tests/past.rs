@@ -211,3 +211,21 @@ fn ascii_and_escapes() {
         }
     }
 }
+
+#[test]
+fn events_are_found_by_what_they_are() {
+    let mut bench = Bench::with(fixture_past::view(), (120, 40));
+    bench.press("E/static restart");
+    bench.key(Key::Enter);
+    let shown = bench.text();
+    let events = shown.lines().skip(3).filter(|line| line.contains(':')).count();
+    assert!(events > 0 && shown.matches("static restart").count() > events, "{shown}");
+}
+
+#[test]
+fn a_recording_is_no_live_cluster() {
+    let mut bench = Bench::with(fixture_past::view(), (160, 24));
+    bench.state.replay = true;
+    let header = bench.lines()[0].clone();
+    assert!(header.contains("REPLAY 20") && header.contains(" UTC") && !header.contains("every"), "{header}");
+}
