@@ -113,6 +113,11 @@ pub fn of_connection(error: &ClientError) -> Cause {
             let text = format!("{who}: what answers there does not speak Kafka, or wants TLS");
             (Some(text), Some("check host, port and security.protocol"))
         }
+        // librdkafka blames a broker of before 0.10, which nobody runs.
+        _ if has("ApiVersionRequest failed") => {
+            let text = format!("{who}: it took the connection and does not answer");
+            (Some(text), Some("the broker hangs or is overloaded, or that is no Kafka port"))
+        }
         _ if closed && has("APIVERSION_QUERY") => {
             let text = format!("{who}: closed the connection at the first request");
             (Some(text), Some("check security.protocol: it may want TLS, or is no Kafka port"))
@@ -194,6 +199,8 @@ mod tests {
         let (text, _) =
             cause(-199, "h:1/bootstrap: Receive failed: Invalid response size 1213486160 (0..100000000): increase x");
         assert_eq!(text, "h:1: what answers there does not speak Kafka, or wants TLS");
+        let hangs = "h:1/2: ApiVersionRequest failed: Local: Timed out: probably due to broker version < 0.10 (see x)";
+        assert_eq!(cause(-195, hangs).0, "h:1/2: it took the connection and does not answer");
         let (_, act) = cause(-195, "h:1/2: Disconnected: by peer (in state APIVERSION_QUERY)");
         assert!(act.contains("security.protocol"), "{act}");
         assert_eq!(cause(-187, "1/1 brokers are down"), ("1/1 brokers are down".into(), String::new()));

@@ -84,7 +84,7 @@ unsafe fn offset_of(
 fn told(offset: i64, error: Option<CallError>) -> Result<i64, CallError> {
     match error {
         Some(error) => Err(error),
-        None if offset < 0 => Err(CallError::new(rd::rd_kafka_resp_err_t::RD_KAFKA_RESP_ERR__NO_OFFSET, None)),
+        None if offset < 0 => Err(CallError::Timeout),
         None => Ok(offset),
     }
 }
@@ -98,8 +98,9 @@ mod tests {
         assert_eq!(told(0, None), Ok(0));
         assert_eq!(told(81, None), Ok(81));
         for none in [-1, -1001] {
-            assert!(matches!(told(none, None), Err(CallError::Code { code: -168, .. })), "{none}");
+            assert_eq!(told(none, None), Err(CallError::Timeout), "{none}");
         }
-        assert_eq!(told(-1001, Some(CallError::Timeout)), Err(CallError::Timeout));
+        let refused = CallError::Code { code: 29, text: "refused".into() };
+        assert_eq!(told(-1001, Some(refused.clone())), Err(refused));
     }
 }
