@@ -58,9 +58,24 @@ struct Waiting {
 }
 
 impl LogState {
-    /// A state that follows this plan.
-    pub fn new(plan: &start::Plan) -> Self {
-        Self { trust: Trust::new(plan), from_beginning: plan.whole, ..Self::default() }
+    /// Begins to read `__consumer_offsets` by this plan, perhaps once more. The names of topics stay, and what the share
+    /// log told: its reader runs on.
+    pub fn begin(&mut self, plan: &start::Plan) {
+        let known = std::mem::take(self);
+        *self = Self {
+            trust: Trust::new(plan),
+            from_beginning: plan.whole,
+            names: known.names,
+            shares: known.shares,
+            shares_caught_up: known.shares_caught_up,
+            ..Self::default()
+        };
+    }
+
+    /// Begins to read the share log, perhaps once more, from its beginning.
+    pub fn begin_shares(&mut self) {
+        self.shares.clear();
+        self.shares_caught_up.clear();
     }
 
     /// Takes in what the reader of `__consumer_offsets` says. `end`: log ends, where known.
@@ -256,6 +271,14 @@ impl LogState {
         }
         known.seed(description, commits);
         self.dirty.insert(group.clone());
+    }
+
+    /// An admin call was answered with nothing to seed a group with. The next is asked after all that the log said was
+    /// deleted by now, so it cannot bring that back.
+    pub fn unseeded(&mut self, group: &Name) {
+        if let Some(known) = self.groups.get_mut(group) {
+            known.forget_deleted();
+        }
     }
 
     /// The kind of a group, once a record told it.

@@ -88,11 +88,16 @@ impl Tail {
         self.shares.as_ref().map_or(0, |reading| reading.plan.from.len())
     }
 
-    fn shares_are_settled(&self) -> bool {
+    /// Every partition of the log of share groups is read, and was read to its end.
+    pub fn shares_are_read(&self) -> bool {
         let partitions = self.share_partitions();
+        partitions > 0 && self.state.shares_caught_up() >= partitions
+    }
+
+    fn shares_are_settled(&self) -> bool {
         self.shares_refused
             || self.shares_missing
-            || (partitions > 0 && self.state.shares_caught_up() >= partitions)
+            || self.shares_are_read()
             || !self.state.kinds().any(|(_, kind)| *kind == GroupKind::Share)
     }
 
@@ -231,12 +236,11 @@ impl Poller {
                 self.problems.cleared(scope, what);
                 let reading = Reading { counts: Arc::clone(&reader.counts), reader, plan: begun.plan };
                 if log == Log::Groups {
-                    let names = std::mem::take(&mut self.tail.state.names);
-                    self.tail.state = LogState::new(&reading.plan);
-                    self.tail.state.names = names;
+                    self.tail.state.begin(&reading.plan);
                     (self.tail.refused, self.tail.missing) = (None, false);
                     self.set_log_leaders();
                 } else {
+                    self.tail.state.begin_shares();
                     (self.tail.shares_refused, self.tail.shares_missing) = (false, false);
                 }
                 *self.tail.reading(log) = Some(reading);
