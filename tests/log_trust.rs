@@ -3,6 +3,7 @@
 
 mod support;
 
+use lagtop::health::PartitionLag;
 use lagtop::health::rebalances::Missing;
 use lagtop::kafka::records::partition_of;
 use lagtop::model::{Evidence, GroupKind, LogGap, What};
@@ -194,9 +195,23 @@ fn a_right_that_is_taken_away_ends_the_trust() {
     for (resource, name) in [("CLUSTER", "kafka-cluster"), ("GROUP", "*"), ("TOPIC", "*")] {
         kafka.allow("User:ann", resource, name, "DESCRIBE");
     }
-    kafka.allow("User:ann", "TOPIC", "__consumer_offsets", "READ");
+    for log in ["__consumer_offsets", "__share_group_state"] {
+        kafka.allow("User:ann", "TOPIC", log, "READ");
+    }
     let frames = Frames::collect(&kafka.bootstrap_of("SASL"), &LOGIN);
     frames.until("the group by the log", |told| by_log(told, "g", "t", 3));
+    kafka.alter_config("GROUP", "s", "share.auto.offset.reset", "earliest");
+    let _members = kafka.start_group(&GroupSpec::share("s").topics(&["t"]).commit_after_poll(), 1);
+    let lag = |wanted: fn(&PartitionLag) -> bool| {
+        let view = frames.view();
+        let lag = view.group(&"s".into()).and_then(|group| group.partitions.first()).map(|partition| partition.lag);
+        if lag.as_ref().is_some_and(wanted) { Ok(()) } else { Err(format!("{lag:?}")) }
+    };
+    wait_until("the share group's backlog", DEADLINE, || lag(|lag| matches!(lag, PartitionLag::Backlog(_))));
+    kafka.deny("User:ann", "TOPIC", "__share_group_state", "READ");
+    // Its members and state are in the other log, which is read on.
+    wait_until("the backlog to be an old one", DEADLINE, || lag(|lag| matches!(lag, PartitionLag::Stale { .. })));
+    frames.until("the rest by the log", |told| told.by_log("s").map(|_| ()));
     kafka.deny("User:ann", "TOPIC", "__consumer_offsets", "READ");
     frames.until("the problem", |told| {
         let problems = told.facts.problems.clone().unwrap_or_default();

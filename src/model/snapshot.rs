@@ -40,6 +40,8 @@ pub struct Listing {
 #[serde(default)]
 pub struct LogProgress {
     pub observed_at: At,
+    /// When the log of share groups, `__share_group_state`, was read to its end; `None`: it is not read.
+    pub shares_at: Option<At>,
     /// Partitions of `__consumer_offsets`.
     pub partitions: usize,
     /// Of them read to the end, so that they tell what is true now.

@@ -22,7 +22,7 @@ pub struct Memory {
     topics: BTreeMap<Name, Vec<PartitionHistory>>,
     /// The most that each member was seen to do with a backlog, in records per second.
     pub capacity: BTreeMap<Name, f64>,
-    /// When the commits were last known to be so, and how long before that they were.
+    /// When the commits (or what a share group has done) were last known to be so, and how long before that they were.
     seen: Option<At>,
     every: Duration,
 }
@@ -46,13 +46,20 @@ impl Memory {
     pub fn take(&mut self, news: News<'_>, partitions: &mut [PartitionView], members: &mut [MemberView]) {
         let News { group, facts, logs, now, .. } = news;
         let follows_log = group.description.as_ref().is_some_and(Description::follows_log);
-        let seen = seen_at(group.commits_at, follows_log, facts.log.as_ref());
+        let seen = match &group.share {
+            // What it has done is in a log of its own.
+            Some(share) if group.kind == GroupKind::Share => {
+                let read = facts.log.as_ref().filter(|_| follows_log).and_then(|log| log.shares_at);
+                Some(share.at.max(read.unwrap_or_default()))
+            }
+            _ => seen_at(group.commits_at, follows_log, facts.log.as_ref()),
+        };
         if let Some((seen, before)) = seen.zip(self.seen).filter(|(seen, before)| seen > before) {
             self.every = seen.since(before);
         }
         self.seen = self.seen.max(seen);
         // Ends go on while the group's coordinator does not answer. Groups that are read in turn are read rarely.
-        let stale = seen.filter(|seen| now.since(*seen) > news.interval.max(MISSED * self.every));
+        let stale = self.seen.filter(|seen| now.since(*seen) > news.interval.max(MISSED * self.every));
         self.topics.retain(|name, _| facts.topics.contains_key(name));
         let mut backlogged = vec![false; members.len()];
         for same_topic in partitions.chunk_by_mut(|a, b| a.topic == b.topic) {
@@ -68,7 +75,7 @@ impl Memory {
                 let Some(log) = number.and_then(|number| logs.get(number)) else { continue };
                 history.of_log(log.life());
                 history.owned_by(partition.owner.and_then(|owner| members.get(owner)).map(|member| &member.id), now);
-                if let (Some(since), Some(last)) = (stale, partition.lag.readable()) {
+                if let (Some(since), Some(last)) = (stale, partition.lag.records()) {
                     partition.lag = PartitionLag::Stale { last, since };
                 }
                 let lag = partition.lag.records();

@@ -161,6 +161,42 @@ fn poll(poll: u64, owner_of_1: &str) -> Frame {
     Frame::Partial(Stamped { at, body })
 }
 
+/// What a share group has done is told when it changes; between that, that its log is read.
+#[test]
+fn a_share_group_whose_log_is_not_read_any_more_is_stale() {
+    use crate::health::PartitionLag;
+    use crate::model::{ShareOffsets, SharePartition};
+    let mut monitor = Monitor::default();
+    monitor.fold(hello());
+    let mut look = |number: u64, done: Option<i64>, read: Option<u64>| {
+        let Frame::Partial(Stamped { at, mut body }) = poll(number, "b") else { panic!("no poll") };
+        body.progress = Some(Progress { polls: number, interval_ms: 2000, ..Progress::default() });
+        let shares_at = read.map(|read| At(read * 2000));
+        body.log = Some(LogProgress { observed_at: at, shares_at, ..LogProgress::default() });
+        for group in body.groups.values_mut() {
+            group.kind = GroupKind::Share;
+            group.description.as_mut().unwrap().evidence = Evidence::Log;
+            group.share = done.map(|done| {
+                let state = SharePartition { start: Some(done), done: Some(0) };
+                ShareOffsets { at, topics: [("t".into(), [(0, state)].into())].into() }
+            });
+        }
+        monitor.fold(Frame::Partial(Stamped { at, body }));
+        let group = monitor.view().groups[0].clone();
+        (group.partitions[0].lag, group.totals.stale)
+    };
+    assert_eq!(look(0, Some(0), Some(0)), (PartitionLag::Backlog(5000), 0));
+    // Nothing happens, and its log tells so.
+    for number in 1..50 {
+        assert_eq!(look(number, None, Some(number)).0, PartitionLag::Backlog(5000 + 40 * number));
+    }
+    // The right to read it is taken away; the ends go on.
+    assert_eq!(look(50, None, None).0, PartitionLag::Backlog(7000), "two looks may be missing");
+    let stale = PartitionLag::Stale { last: 7400, since: At(98_000) };
+    assert_eq!(look(60, None, None), (stale, 1));
+    assert_eq!(look(61, Some(7000), Some(61)), (PartitionLag::Backlog(440), 0));
+}
+
 #[test]
 fn rates_and_forecast_come_with_time() {
     use crate::health::{Drain, Rate};

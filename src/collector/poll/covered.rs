@@ -97,6 +97,7 @@ impl Poller {
         let counts = &reading.counts;
         let progress = LogProgress {
             observed_at: self.clock.now(),
+            shares_at: self.tail.shares_are_read().then(|| self.clock.now()),
             partitions,
             caught_up,
             held,
