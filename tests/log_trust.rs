@@ -3,6 +3,7 @@
 
 mod support;
 
+use lagtop::frame::{Settings, order::History};
 use lagtop::health::PartitionLag;
 use lagtop::health::rebalances::Missing;
 use lagtop::kafka::records::partition_of;
@@ -10,8 +11,8 @@ use lagtop::model::{Evidence, GroupKind, LogGap, What};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use support::{
-    Cluster, ClusterSpec, DEADLINE, Frames, GroupSpec, OFFSETS_PARTITIONS, Told, group, happened, lagtop, run, shared,
-    snapshot, told, wait_until,
+    Cluster, ClusterSpec, DEADLINE, Frames, GroupSpec, OFFSETS_PARTITIONS, Offset, Told, group, happened, lagtop,
+    rebalances, run, shared, snapshot, told, wait_until,
 };
 
 /// A group id that lives in this partition of the log.
@@ -345,6 +346,49 @@ fn a_log_that_goes_back_is_read_anew_and_counts_are_lower_bounds() {
     let later = Frames::collect(&kafka.bootstrap(), &["--coordinator-log", "require"]);
     agree("later", &later);
     assert_eq!((past(&later).lower_bound, past(&later).missing), (false, None));
+}
+
+/// The log is too long to be read whole, and the history that was asked for begins after what happened meanwhile.
+#[test]
+fn a_new_collector_goes_on_where_the_one_before_was() {
+    let kafka = Cluster::start(&ClusterSpec::one());
+    kafka.create_topic("many", 1000);
+    kafka.create_topic("t", 4);
+    for round in 0..=200 {
+        let commits: Vec<Offset> = (0..1000).map(|partition| ("many", partition, round)).collect();
+        kafka.alter_offsets("filler", &commits);
+    }
+    let live = Frames::live_with(&kafka, "g", Settings { history: History::Last(1), ..Settings::default() });
+    live.frames().until("a part of the log to be read", |told| match &told.facts.log {
+        Some(log) if log.partitions > 0 && log.caught_up == log.partitions && log.skipped > 200_000 => Ok(()),
+        other => Err(format!("{other:?}")),
+    });
+    let spec = GroupSpec::consumer("g").topics(&["t"]);
+    let mut members = kafka.start_group(&spec, 1);
+    for number in [1, 2] {
+        wait_until("the group to be told as it is", DEADLINE, || {
+            let ours = live.frames().told().by_log("g")?.clone();
+            kafka.agrees("g", &ours)
+        });
+        // It tells nothing of what happens now.
+        live.kill(Signal::STOP);
+        members.push(kafka.join(&spec, number));
+        kafka.wait_stable(&spec, 2);
+        members.remove(0).close();
+        kafka.wait_stable(&spec, 1);
+        live.kill(Signal::KILL);
+    }
+    let records = wait_until("the same events", DEADLINE, || {
+        let (told, records) = (told(&live.frames().told().events("g")), kafka.group_records(1, "g"));
+        let truth = happened(&records);
+        if told == truth { Ok(records) } else { Err(format!("{told:#?}, but {truth:#?}")) }
+    });
+    wait_until("the rebalances to be counted", DEADLINE, || {
+        let view = live.frames().view();
+        let past = view.group(&"g".into()).map(|group| (group.rebalances.total, group.rebalances.lower_bound));
+        if past == Some((rebalances(&records).len(), false)) { Ok(()) } else { Err(format!("{past:?}")) }
+    });
+    assert_eq!(live.frames().told().notes, Vec::<String>::new());
 }
 
 #[test]

@@ -79,6 +79,9 @@ pub enum Gap {
     /// A partition of the coordinator log went back to this offset (an unclean leader election): records from there on
     /// are gone, and others take their places.
     Cut { partition: i32, offset: i64 },
+    /// Reading of a partition of the coordinator log begins, at that time, after where it had come to: the records
+    /// between are gone, or too many.
+    Skipped { partition: i32, until: Wall },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

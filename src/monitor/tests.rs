@@ -62,7 +62,6 @@ fn events_reach_the_view_with_the_next_snapshot() {
     monitor.fold(Frame::Full(snapshot(5200, Evidence::Log, GroupState::Stable, &["a", "b"])));
     let view = monitor.view();
     assert_eq!((view.groups[0].rebalances.total, view.events.len()), (2, 3));
-    assert_eq!(*monitor.log_positions(), BTreeMap::from([(3, 3)]));
 
     // An hour later, without another word about the group, it is quiet.
     let body = Snapshot { listing: Some(listing()), ..Snapshot::default() };
@@ -132,6 +131,26 @@ fn a_log_read_back_far_enough_makes_no_lower_bound() {
     assert_eq!(lower_bound(LogProgress { read: 1_990_000, ..bounded.clone() }), (true, Some(500)));
     assert!(lower_bound(LogProgress { history_ms: Some(3_600_000 - 1001), ..bounded.clone() }).0);
     assert_eq!(lower_bound(LogProgress { whole: true, history_ms: None, ..bounded }), (false, Some(500)));
+}
+
+#[test]
+fn how_far_back_the_log_was_read_counts_from_where_it_was_skipped() {
+    let mut monitor = Monitor::default();
+    monitor.fold(hello());
+    monitor.fold(generation(500, 9, 7, &["a"]));
+    let mut look = |at: u64, log: Option<LogProgress>, gap: Option<Gap>| {
+        let body = Note { gap, ..Note::new(Level::Warning, "something is missing") };
+        monitor.fold(Frame::Note(Stamped { at: At(at), body }));
+        let mut news = snapshot(at, Evidence::Log, GroupState::Stable, &["a"]);
+        news.body.log = log;
+        monitor.fold(Frame::Partial(news));
+        monitor.view().groups[0].rebalances.lower_bound
+    };
+    let log = |whole| LogProgress { partitions: 5, caught_up: 5, whole, history_ms: Some(1), ..LogProgress::default() };
+    assert!(!look(1000, Some(log(true)), None));
+    // Of another partition: of this group nothing is missing, but how far back it is known is not known any more.
+    assert!(look(2000, None, Some(Gap::Skipped { partition: 4, until: Wall(STARTED + 2000) })));
+    assert!(look(3000, Some(log(false)), None), "a millisecond");
 }
 
 /// A poll every 2 s of a group with two members; `a` is behind and commits 100 a poll, `b` keeps up with 10.
@@ -254,6 +273,7 @@ fn a_gap_of_the_stream_reaches_the_view() {
     for (gap, why) in [
         (Gap::Dropped { groups: vec!["g".into()], newest: Wall(STARTED + 250) }, Missing::Dropped),
         (Gap::Cut { partition: 3, offset: 2 }, Missing::Cut),
+        (Gap::Skipped { partition: 3, until: Wall(STARTED + 400) }, Missing::Skipped),
     ] {
         let mut monitor = Monitor::default();
         monitor.fold(hello());

@@ -328,6 +328,16 @@ impl LogState {
         self.trust.next(partition)
     }
 
+    /// The next offset to read of each partition from where nothing is missing: events that are not told yet lie behind it.
+    pub fn resume(&self) -> BTreeMap<i32, i64> {
+        let mut resume = self.trust.all_next();
+        for waiting in &self.events {
+            let (partition, offset) = waiting.event.log;
+            resume.entry(partition).and_modify(|next| *next = offset.min(*next));
+        }
+        resume
+    }
+
     /// Partitions that went back since the last call, and where to: what was told from there on is gone, and the log is
     /// to be read anew.
     pub fn take_cuts(&mut self) -> BTreeMap<i32, i64> {

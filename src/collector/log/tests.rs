@@ -30,7 +30,7 @@ fn member(id: &str) -> MemberKey {
 
 impl Writer {
     fn new(whole: bool) -> Self {
-        let plan = start::Plan { from: [(0, 0)].into(), until: [(0, 0)].into(), whole, skipped: 0 };
+        let plan = start::Plan { from: [(0, 0)].into(), until: [(0, 0)].into(), whole, ..start::Plan::default() };
         let mut state = LogState::default();
         state.begin(&plan);
         state.take(Message::CaughtUp { partition: 0, next: None }, &|_, _| None);
@@ -168,7 +168,7 @@ fn a_generation_says_who_is_gone_and_what_they_left() {
 
 #[test]
 fn the_end_of_a_log_now_says_nothing_of_the_past() {
-    let plan = start::Plan { from: [(0, 0)].into(), until: [(0, 10)].into(), whole: true, skipped: 0 };
+    let plan = start::Plan { from: [(0, 0)].into(), until: [(0, 10)].into(), whole: true, ..start::Plan::default() };
     let mut log = Writer::new(true);
     log.state.begin(&plan);
     log.generation(1, &[("a", &[0])]);
@@ -375,11 +375,13 @@ fn events_wait_for_the_names_of_new_topics() {
     assert_eq!(log.write(key, Some(Value::ConsumerGroupCurrentMemberAssignment(value))), []);
     assert_eq!(log.epoch(1), [], "those after it wait with it");
     assert!(log.state.wants_names());
+    assert_eq!(log.state.resume(), [(0, 1)].into(), "whoever goes on must read them again");
     log.state.names.learn(id, &"new".into());
     let told: Vec<What> = log.state.take_events().into_iter().map(|event| event.what).collect();
     let [What::MemberEpoch { held, .. }, What::GroupEpoch { .. }] = &told[..] else { panic!("{told:?}") };
     assert_eq!(held["new"], [0]);
     assert!(!log.state.wants_names());
+    assert_eq!(log.state.resume(), [(0, 3)].into());
 }
 
 #[test]
@@ -488,7 +490,12 @@ fn share_state_is_a_snapshot_and_what_updates_change() {
     assert_eq!(take(&mut log, key(), Some(value)), Some((Some(9), Some(0))));
     assert_eq!(take(&mut log, Key::ShareSnapshot(place.clone()), write(snapshot(11, 0))), Some((Some(11), Some(0))));
     // The log of groups is cut and read anew: the share log is not, and its quiet partitions tell nothing again.
-    log.state.begin(&start::Plan { from: [(0, 0)].into(), until: [(0, 0)].into(), whole: true, skipped: 0 });
+    log.state.begin(&start::Plan {
+        from: [(0, 0)].into(),
+        until: [(0, 0)].into(),
+        whole: true,
+        ..start::Plan::default()
+    });
     let told = log.state.share(&"s".into(), 1, At(0)).expect("read to its end");
     assert_eq!(told.topics["t"][&1].start, Some(11));
     // The share log is read anew: what is told meanwhile is not what is true now.

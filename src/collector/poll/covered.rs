@@ -107,6 +107,7 @@ impl Poller {
                 History::All => None,
                 History::Last(millis) => Some(millis),
             },
+            next: self.tail.state.resume(),
             read: counts.read.load(Relaxed),
             dropped: counts.dropped.load(Relaxed),
             unknown: counts.unknown.load(Relaxed),
