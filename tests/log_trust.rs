@@ -105,7 +105,8 @@ fn a_group_that_no_admin_call_describes_is_marked_while_it_is_held() {
     let topic = "lt.share";
     kafka.create_topic(topic, 1);
     let share = id_in(2, "lt.share.group");
-    let _members = kafka.start_group(&GroupSpec::share(&share).topics(&[topic]), 1);
+    kafka.alter_config("GROUP", &share, "share.auto.offset.reset", "earliest");
+    let _members = kafka.start_group(&GroupSpec::share(&share).topics(&[topic]).commit_after_poll(), 1);
     let frames = Frames::collect(&kafka.bootstrap(), &["-g", "lt.share.*", "--coordinator-log", "require"]);
     frames.until("the share group", |told| told.by_log(&share).map(|_| ()));
     let transaction = kafka.begin("lt.share");
@@ -117,6 +118,16 @@ fn a_group_that_no_admin_call_describes_is_marked_while_it_is_held() {
         let kind = &told.group(&share)?.kind;
         let kept = description.log_gap == Some(LogGap::Held) && description.members.len() == 1;
         if kept && *kind == GroupKind::Share { Ok(()) } else { Err(format!("{kind}: {description:?}")) }
+    });
+    // How far it has read is in another log, which nothing holds.
+    kafka.produce(topic, 0, 10);
+    frames.until("the group to go on", |told| {
+        let done = told.group(&share)?.share.as_ref().and_then(|share| share.topics.get(topic)?.get(&0).copied());
+        let gap = told.description(&share)?.log_gap;
+        match (done.and_then(|done| done.backlog(10)), gap) {
+            (Some(0), Some(LogGap::Held)) => Ok(()),
+            other => Err(format!("{other:?} of {done:?}")),
+        }
     });
     transaction.commit();
     frames.until("no mark", |told| told.by_log(&share).map(|_| ()));

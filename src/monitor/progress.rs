@@ -49,8 +49,7 @@ impl Memory {
         let seen = match &group.share {
             // What it has done is in a log of its own.
             Some(share) if group.kind == GroupKind::Share => {
-                let read = facts.log.as_ref().filter(|_| follows_log).and_then(|log| log.shares_at);
-                Some(share.at.max(read.unwrap_or_default()))
+                Some(share.at.max(facts.log.as_ref().and_then(|log| log.shares_at).unwrap_or_default()))
             }
             _ => seen_at(group.commits_at, follows_log, facts.log.as_ref()),
         };
