@@ -3,14 +3,16 @@
 
 mod support;
 
+use lagtop::frame::{Settings, order::History};
+use lagtop::health::PartitionLag;
 use lagtop::health::rebalances::Missing;
 use lagtop::kafka::records::partition_of;
 use lagtop::model::{Evidence, GroupKind, LogGap, What};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use support::{
-    Cluster, ClusterSpec, DEADLINE, Frames, GroupSpec, OFFSETS_PARTITIONS, Told, group, happened, lagtop, run, shared,
-    snapshot, told, wait_until,
+    Cluster, ClusterSpec, DEADLINE, Frames, GroupSpec, OFFSETS_PARTITIONS, Offset, Told, group, happened, lagtop,
+    rebalances, run, shared, snapshot, told, wait_until,
 };
 
 /// A group id that lives in this partition of the log.
@@ -103,7 +105,8 @@ fn a_group_that_no_admin_call_describes_is_marked_while_it_is_held() {
     let topic = "lt.share";
     kafka.create_topic(topic, 1);
     let share = id_in(2, "lt.share.group");
-    let _members = kafka.start_group(&GroupSpec::share(&share).topics(&[topic]), 1);
+    kafka.alter_config("GROUP", &share, "share.auto.offset.reset", "earliest");
+    let _members = kafka.start_group(&GroupSpec::share(&share).topics(&[topic]).commit_after_poll(), 1);
     let frames = Frames::collect(&kafka.bootstrap(), &["-g", "lt.share.*", "--coordinator-log", "require"]);
     frames.until("the share group", |told| told.by_log(&share).map(|_| ()));
     let transaction = kafka.begin("lt.share");
@@ -115,6 +118,16 @@ fn a_group_that_no_admin_call_describes_is_marked_while_it_is_held() {
         let kind = &told.group(&share)?.kind;
         let kept = description.log_gap == Some(LogGap::Held) && description.members.len() == 1;
         if kept && *kind == GroupKind::Share { Ok(()) } else { Err(format!("{kind}: {description:?}")) }
+    });
+    // How far it has read is in another log, which nothing holds.
+    kafka.produce(topic, 0, 10);
+    frames.until("the group to go on", |told| {
+        let done = told.group(&share)?.share.as_ref().and_then(|share| share.topics.get(topic)?.get(&0).copied());
+        let gap = told.description(&share)?.log_gap;
+        match (done.and_then(|done| done.backlog(10)), gap) {
+            (Some(0), Some(LogGap::Held)) => Ok(()),
+            other => Err(format!("{other:?} of {done:?}")),
+        }
     });
     transaction.commit();
     frames.until("no mark", |told| told.by_log(&share).map(|_| ()));
@@ -194,9 +207,23 @@ fn a_right_that_is_taken_away_ends_the_trust() {
     for (resource, name) in [("CLUSTER", "kafka-cluster"), ("GROUP", "*"), ("TOPIC", "*")] {
         kafka.allow("User:ann", resource, name, "DESCRIBE");
     }
-    kafka.allow("User:ann", "TOPIC", "__consumer_offsets", "READ");
+    for log in ["__consumer_offsets", "__share_group_state"] {
+        kafka.allow("User:ann", "TOPIC", log, "READ");
+    }
     let frames = Frames::collect(&kafka.bootstrap_of("SASL"), &LOGIN);
     frames.until("the group by the log", |told| by_log(told, "g", "t", 3));
+    kafka.alter_config("GROUP", "s", "share.auto.offset.reset", "earliest");
+    let _members = kafka.start_group(&GroupSpec::share("s").topics(&["t"]).commit_after_poll(), 1);
+    let lag = |wanted: fn(&PartitionLag) -> bool| {
+        let view = frames.view();
+        let lag = view.group(&"s".into()).and_then(|group| group.partitions.first()).map(|partition| partition.lag);
+        if lag.as_ref().is_some_and(wanted) { Ok(()) } else { Err(format!("{lag:?}")) }
+    };
+    wait_until("the share group's backlog", DEADLINE, || lag(|lag| matches!(lag, PartitionLag::Backlog(_))));
+    kafka.deny("User:ann", "TOPIC", "__share_group_state", "READ");
+    // Its members and state are in the other log, which is read on.
+    wait_until("the backlog to be an old one", DEADLINE, || lag(|lag| matches!(lag, PartitionLag::Stale { .. })));
+    frames.until("the rest by the log", |told| told.by_log("s").map(|_| ()));
     kafka.deny("User:ann", "TOPIC", "__consumer_offsets", "READ");
     frames.until("the problem", |told| {
         let problems = told.facts.problems.clone().unwrap_or_default();
@@ -330,6 +357,49 @@ fn a_log_that_goes_back_is_read_anew_and_counts_are_lower_bounds() {
     let later = Frames::collect(&kafka.bootstrap(), &["--coordinator-log", "require"]);
     agree("later", &later);
     assert_eq!((past(&later).lower_bound, past(&later).missing), (false, None));
+}
+
+/// The log is too long to be read whole, and the history that was asked for begins after what happened meanwhile.
+#[test]
+fn a_new_collector_goes_on_where_the_one_before_was() {
+    let kafka = Cluster::start(&ClusterSpec::one());
+    kafka.create_topic("many", 1000);
+    kafka.create_topic("t", 4);
+    for round in 0..=200 {
+        let commits: Vec<Offset> = (0..1000).map(|partition| ("many", partition, round)).collect();
+        kafka.alter_offsets("filler", &commits);
+    }
+    let live = Frames::live_with(&kafka, "g", Settings { history: History::Last(1), ..Settings::default() });
+    live.frames().until("a part of the log to be read", |told| match &told.facts.log {
+        Some(log) if log.partitions > 0 && log.caught_up == log.partitions && log.skipped > 200_000 => Ok(()),
+        other => Err(format!("{other:?}")),
+    });
+    let spec = GroupSpec::consumer("g").topics(&["t"]);
+    let mut members = kafka.start_group(&spec, 1);
+    for number in [1, 2] {
+        wait_until("the group to be told as it is", DEADLINE, || {
+            let ours = live.frames().told().by_log("g")?.clone();
+            kafka.agrees("g", &ours)
+        });
+        // It tells nothing of what happens now.
+        live.kill(Signal::STOP);
+        members.push(kafka.join(&spec, number));
+        kafka.wait_stable(&spec, 2);
+        members.remove(0).close();
+        kafka.wait_stable(&spec, 1);
+        live.kill(Signal::KILL);
+    }
+    let records = wait_until("the same events", DEADLINE, || {
+        let (told, records) = (told(&live.frames().told().events("g")), kafka.group_records(1, "g"));
+        let truth = happened(&records);
+        if told == truth { Ok(records) } else { Err(format!("{told:#?}, but {truth:#?}")) }
+    });
+    wait_until("the rebalances to be counted", DEADLINE, || {
+        let view = live.frames().view();
+        let past = view.group(&"g".into()).map(|group| (group.rebalances.total, group.rebalances.lower_bound));
+        if past == Some((rebalances(&records).len(), false)) { Ok(()) } else { Err(format!("{past:?}")) }
+    });
+    assert_eq!(live.frames().told().notes, Vec::<String>::new());
 }
 
 #[test]

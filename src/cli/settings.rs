@@ -75,6 +75,7 @@ pub fn settings(cluster: &Cluster, watch: &Watch, interval: Duration) -> Result<
             Isolation::ReadCommitted => order::Isolation::ReadCommitted,
         },
         probe_time: false,
+        resume: BTreeMap::new(),
     };
     watch.selection()?;
     Ok((settings, hide))

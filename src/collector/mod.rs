@@ -132,7 +132,7 @@ pub async fn run(
 }
 
 fn send_events(poller: &mut poll::Poller, output: &output::Output, clock: Clock) {
-    for note in poller.take_cuts() {
+    for note in poller.take_gaps() {
         output.send(Frame::Note(Stamped { at: clock.now(), body: note }));
     }
     for event in poller.take_events() {

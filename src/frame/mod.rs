@@ -79,6 +79,9 @@ pub enum Gap {
     /// A partition of the coordinator log went back to this offset (an unclean leader election): records from there on
     /// are gone, and others take their places.
     Cut { partition: i32, offset: i64 },
+    /// Reading of a partition of the coordinator log begins, at that time, after where it had come to: the records
+    /// between are gone, or too many.
+    Skipped { partition: i32, until: Wall },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,6 +101,10 @@ impl Stamped<Snapshot> {
         let body = &mut self.body;
         body.cluster.iter_mut().for_each(|cluster| shift(&mut cluster.observed_at));
         body.listing.iter_mut().for_each(|listing| shift(&mut listing.observed_at));
+        if let Some(log) = &mut body.log {
+            shift(&mut log.observed_at);
+            log.shares_at.iter_mut().for_each(shift);
+        }
         body.topics.values_mut().for_each(|topic| shift(&mut topic.observed_at));
         for offsets in body.offsets.values_mut() {
             for column in [&mut offsets.start, &mut offsets.end, &mut offsets.stable].into_iter().flatten() {
@@ -108,7 +115,51 @@ impl Stamped<Snapshot> {
         for group in body.groups.values_mut() {
             group.described_at.iter_mut().for_each(shift);
             group.commits_at.iter_mut().for_each(shift);
+            group.share.iter_mut().for_each(|share| shift(&mut share.at));
         }
         body.problems.iter_mut().flatten().for_each(|problem| shift(&mut problem.since));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Column, Group, LogProgress, Problem, Scope, ShareOffsets, Topic, TopicOffsets};
+
+    /// The stream of a collector that was started later than the source.
+    #[test]
+    fn every_time_is_moved() {
+        let at = At(1);
+        let column = || Some(Column { at, older: [(0, at)].into(), ..Column::default() });
+        let group = Group {
+            described_at: Some(at),
+            commits_at: Some(at),
+            share: Some(ShareOffsets { at, ..ShareOffsets::default() }),
+            ..Group::default()
+        };
+        let offsets = TopicOffsets { start: column(), end: column(), stable: column() };
+        let problem = Problem {
+            scope: Scope::Cluster,
+            missing: String::new(),
+            cause: Name::default(),
+            remedy: None,
+            since: at,
+            lasting: false,
+        };
+        let body = Snapshot {
+            cluster: Some(crate::model::Cluster { observed_at: at, ..crate::model::Cluster::default() }),
+            listing: Some(crate::model::Listing { observed_at: at, ..crate::model::Listing::default() }),
+            log: Some(LogProgress { observed_at: at, shares_at: Some(at), ..LogProgress::default() }),
+            topics: [("t".into(), Topic { observed_at: at, ..Topic::default() })].into(),
+            offsets: [("t".into(), offsets)].into(),
+            groups: [("g".into(), group)].into(),
+            problems: Some(vec![problem]),
+            ..Snapshot::default()
+        };
+        let mut moved = Stamped { at, body };
+        let before = format!("{moved:?}");
+        moved.shift(Duration::from_millis(41));
+        assert_eq!(before.matches("At(1)").count(), 16);
+        assert_eq!(format!("{moved:?}"), before.replace("At(1)", "At(42)"));
     }
 }

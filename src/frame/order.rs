@@ -44,6 +44,9 @@ pub struct Settings {
     pub isolation: Isolation,
     /// Read one record at each commit that has lag, once: the exact time lag.
     pub probe_time: bool,
+    /// Where the collector before this one was in the coordinator log: by partition, the next offset to read. Reading
+    /// begins there at the latest.
+    pub resume: BTreeMap<i32, i64>,
 }
 
 /// `isolation.level` of the consumers that are watched: no API tells it.
@@ -99,6 +102,7 @@ impl fmt::Debug for Settings {
             .field("history", &self.history)
             .field("isolation", &self.isolation)
             .field("probe_time", &self.probe_time)
+            .field("resume", &self.resume)
             .finish()
     }
 }
@@ -117,7 +121,8 @@ mod tests {
     #[test]
     fn debug_shows_no_value() {
         let properties = BTreeMap::from([("sasl.password".to_owned(), "hunter2".to_owned())]);
-        let order = Order::Settings(Settings { properties, ..Settings::default() });
+        let resume = BTreeMap::from([(3, 7)]);
+        let order = Order::Settings(Settings { properties, resume, ..Settings::default() });
         let shown = format!("{order:?}");
         assert!(shown.contains("sasl.password") && !shown.contains("hunter2"), "{shown}");
         let line = serde_json::to_string(&order).unwrap();

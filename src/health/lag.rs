@@ -48,7 +48,8 @@ pub enum PartitionLag {
     /// The group has members, all that they subscribe to is known, this topic is not in it, and nothing was committed
     /// here for a while (see [`super::Thresholds::abandoned_after`]): outside the sum. `behind` = end − commit.
     Abandoned { behind: Option<u64> },
-    /// End or commit could not be read lately: the last lag that was known, and when that was.
+    /// End or commit (or what a share group has done) could not be read lately: the last lag or backlog that was known, and
+    /// when that was.
     Stale { last: u64, since: At },
     /// Not read yet, or not readable with our rights.
     #[default]
@@ -69,7 +70,10 @@ impl PartitionLag {
         let Some((high_watermark, read_at)) = facts.end else { return Self::Unknown };
         let end = facts.stable.map_or(high_watermark, |stable| stable.min(high_watermark));
         if let Some(share) = facts.share {
-            return share.backlog(high_watermark).map_or(Self::Unknown, Self::Backlog);
+            return match share.backlog(high_watermark) {
+                Some(last) if now.since(read_at) > fresh => Self::Stale { last, since: read_at },
+                backlog => backlog.map_or(Self::Unknown, Self::Backlog),
+            };
         }
         let Some(commit) = facts.commit else {
             return Self::NoCommit { held: facts.start.map(|start| distance(start, end)) };
@@ -318,6 +322,8 @@ mod tests {
         ] {
             assert_eq!(lag(&PartitionFacts { share, ..base }), expected);
         }
+        let late = PartitionLag::of(&PartitionFacts { share: share(Some(40), Some(10)), ..base }, At(10_001), FRESH);
+        assert_eq!(late, PartitionLag::Stale { last: 50, since: At(0) });
         let totals: LagTotals = [PartitionLag::Backlog(50), PartitionLag::Backlog(7)].iter().collect();
         assert_eq!((totals.lag, totals.backlog, totals.shared, totals.has_known()), (0, 57, 2, false));
         assert_eq!((totals.behind(), LagTotals::default().behind()), (Some(57), None));

@@ -40,6 +40,8 @@ pub struct Listing {
 #[serde(default)]
 pub struct LogProgress {
     pub observed_at: At,
+    /// When the log of share groups, `__share_group_state`, was read to its end; `None`: it is not read.
+    pub shares_at: Option<At>,
     /// Partitions of `__consumer_offsets`.
     pub partitions: usize,
     /// Of them read to the end, so that they tell what is true now.
@@ -52,6 +54,9 @@ pub struct LogProgress {
     pub skipped: u64,
     /// How far back the history was asked for, in milliseconds; `None`: all of it.
     pub history_ms: Option<u64>,
+    /// By partition, the next offset to read: what lies before it was read or left out, and the events of it were told.
+    /// A new collector goes on from there.
+    pub next: BTreeMap<i32, i64>,
     /// Records read, of them dropped after their key, of an unknown type or version, and damaged.
     pub read: u64,
     pub dropped: u64,

@@ -165,6 +165,11 @@ impl Monitor {
                 match body.gap {
                     Some(Gap::Dropped { groups, newest }) => self.history.dropped(&groups, newest),
                     Some(Gap::Cut { partition, offset }) => self.history.cut(partition, offset),
+                    Some(Gap::Skipped { partition, until }) => {
+                        self.history.skipped(partition, until);
+                        // How far back it was read counts from the new beginning.
+                        (self.reach, self.facts.log) = (Reach::Unknown, None);
+                    }
                     None => {}
                 }
                 match body.level {
@@ -283,11 +288,6 @@ impl Monitor {
         self.view.groups = groups.into_values().collect();
         self.history.tidy(|name| self.facts.groups.contains_key(name));
         self.view.events = self.history.feed();
-    }
-
-    /// The newest offset seen of each partition of the coordinator log: a new collector may go on from there.
-    pub fn log_positions(&self) -> &BTreeMap<i32, i64> {
-        self.history.positions()
     }
 }
 

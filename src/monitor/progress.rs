@@ -22,7 +22,7 @@ pub struct Memory {
     topics: BTreeMap<Name, Vec<PartitionHistory>>,
     /// The most that each member was seen to do with a backlog, in records per second.
     pub capacity: BTreeMap<Name, f64>,
-    /// When the commits were last known to be so, and how long before that they were.
+    /// When the commits (or what a share group has done) were last known to be so, and how long before that they were.
     seen: Option<At>,
     every: Duration,
 }
@@ -53,15 +53,21 @@ impl Memory {
     pub fn take(&mut self, news: News<'_>, partitions: &mut [PartitionView], members: &mut [MemberView]) {
         let News { group, facts, logs, now, .. } = news;
         let follows_log = group.description.as_ref().is_some_and(Description::follows_log);
-        let seen = seen_at(group.commits_at, follows_log, facts.log.as_ref());
         let mut looked_away = false;
+        let seen = match &group.share {
+            // What it has done is in a log of its own.
+            Some(share) if group.kind == GroupKind::Share => {
+                Some(share.at.max(facts.log.as_ref().and_then(|log| log.shares_at).unwrap_or_default()))
+            }
+            _ => seen_at(group.commits_at, follows_log, facts.log.as_ref()),
+        };
         if let Some((seen, before)) = seen.zip(self.seen).filter(|(seen, before)| seen > before) {
             looked_away = seen.since(before) > news.interval.max(MISSED * self.every);
             self.every = seen.since(before);
         }
         self.seen = self.seen.max(seen);
         // Ends go on while the group's coordinator does not answer. Groups that are read in turn are read rarely.
-        let stale = seen.filter(|seen| now.since(*seen) > news.interval.max(MISSED * self.every));
+        let stale = self.seen.filter(|seen| now.since(*seen) > news.interval.max(MISSED * self.every));
         // By the clock of the coordinators: what they wrote is only ever compared with what they wrote.
         let newest = group.commits.iter().flat_map(|commits| commits.topics.values()).flat_map(BTreeMap::values);
         let newest = newest.filter_map(|commit| commit.committed_at).max();
@@ -83,7 +89,7 @@ impl Memory {
                     history.looked_away();
                 }
                 history.owned_by(partition.owner.and_then(|owner| members.get(owner)).map(|member| &member.id), now);
-                if let (Some(since), Some(last)) = (stale, partition.lag.readable()) {
+                if let (Some(since), Some(last)) = (stale, partition.lag.records()) {
                     partition.lag = PartitionLag::Stale { last, since };
                 }
                 let lag = partition.lag.records();

@@ -62,7 +62,6 @@ fn events_reach_the_view_with_the_next_snapshot() {
     monitor.fold(Frame::Full(snapshot(5200, Evidence::Log, GroupState::Stable, &["a", "b"])));
     let view = monitor.view();
     assert_eq!((view.groups[0].rebalances.total, view.events.len()), (2, 3));
-    assert_eq!(*monitor.log_positions(), BTreeMap::from([(3, 3)]));
 
     // An hour later, without another word about the group, it is quiet.
     let body = Snapshot { listing: Some(listing()), ..Snapshot::default() };
@@ -134,6 +133,26 @@ fn a_log_read_back_far_enough_makes_no_lower_bound() {
     assert_eq!(lower_bound(LogProgress { whole: true, history_ms: None, ..bounded }), (false, Some(500)));
 }
 
+#[test]
+fn how_far_back_the_log_was_read_counts_from_where_it_was_skipped() {
+    let mut monitor = Monitor::default();
+    monitor.fold(hello());
+    monitor.fold(generation(500, 9, 7, &["a"]));
+    let mut look = |at: u64, log: Option<LogProgress>, gap: Option<Gap>| {
+        let body = Note { gap, ..Note::new(Level::Warning, "something is missing") };
+        monitor.fold(Frame::Note(Stamped { at: At(at), body }));
+        let mut news = snapshot(at, Evidence::Log, GroupState::Stable, &["a"]);
+        news.body.log = log;
+        monitor.fold(Frame::Partial(news));
+        monitor.view().groups[0].rebalances.lower_bound
+    };
+    let log = |whole| LogProgress { partitions: 5, caught_up: 5, whole, history_ms: Some(1), ..LogProgress::default() };
+    assert!(!look(1000, Some(log(true)), None));
+    // Of another partition: of this group nothing is missing, but how far back it is known is not known any more.
+    assert!(look(2000, None, Some(Gap::Skipped { partition: 4, until: Wall(STARTED + 2000) })));
+    assert!(look(3000, Some(log(false)), None), "a millisecond");
+}
+
 /// A poll every 2 s of a group with two members; `a` is behind and commits 100 a poll, `b` keeps up with 10.
 fn poll(poll: u64, owner_of_1: &str) -> Frame {
     use crate::model::{Column, Commit, Commits, Partition, Presence, Topic, TopicOffsets};
@@ -159,6 +178,42 @@ fn poll(poll: u64, owner_of_1: &str) -> Frame {
     let end = Some(Column { at, values: ends, ..Column::default() });
     body.offsets.insert("t".into(), TopicOffsets { end, ..TopicOffsets::default() });
     Frame::Partial(Stamped { at, body })
+}
+
+/// What a share group has done is told when it changes; between that, that its log is read.
+#[test]
+fn a_share_group_whose_log_is_not_read_any_more_is_stale() {
+    use crate::health::PartitionLag;
+    use crate::model::{ShareOffsets, SharePartition};
+    let mut monitor = Monitor::default();
+    monitor.fold(hello());
+    let mut look = |number: u64, done: Option<i64>, read: Option<u64>| {
+        let Frame::Partial(Stamped { at, mut body }) = poll(number, "b") else { panic!("no poll") };
+        body.progress = Some(Progress { polls: number, interval_ms: 2000, ..Progress::default() });
+        let shares_at = read.map(|read| At(read * 2000));
+        body.log = Some(LogProgress { observed_at: at, shares_at, ..LogProgress::default() });
+        for group in body.groups.values_mut() {
+            group.kind = GroupKind::Share;
+            group.description.as_mut().unwrap().evidence = Evidence::Log;
+            group.share = done.map(|done| {
+                let state = SharePartition { start: Some(done), done: Some(0) };
+                ShareOffsets { at, topics: [("t".into(), [(0, state)].into())].into() }
+            });
+        }
+        monitor.fold(Frame::Partial(Stamped { at, body }));
+        let group = monitor.view().groups[0].clone();
+        (group.partitions[0].lag, group.totals.stale)
+    };
+    assert_eq!(look(0, Some(0), Some(0)), (PartitionLag::Backlog(5000), 0));
+    // Nothing happens, and its log tells so.
+    for number in 1..50 {
+        assert_eq!(look(number, None, Some(number)).0, PartitionLag::Backlog(5000 + 40 * number));
+    }
+    // The right to read it is taken away; the ends go on.
+    assert_eq!(look(50, None, None).0, PartitionLag::Backlog(7000), "two looks may be missing");
+    let stale = PartitionLag::Stale { last: 7400, since: At(98_000) };
+    assert_eq!(look(60, None, None), (stale, 1));
+    assert_eq!(look(61, Some(7000), Some(61)), (PartitionLag::Backlog(440), 0));
 }
 
 #[test]
@@ -218,6 +273,7 @@ fn a_gap_of_the_stream_reaches_the_view() {
     for (gap, why) in [
         (Gap::Dropped { groups: vec!["g".into()], newest: Wall(STARTED + 250) }, Missing::Dropped),
         (Gap::Cut { partition: 3, offset: 2 }, Missing::Cut),
+        (Gap::Skipped { partition: 3, until: Wall(STARTED + 400) }, Missing::Skipped),
     ] {
         let mut monitor = Monitor::default();
         monitor.fold(hello());

@@ -127,6 +127,15 @@ impl Keeper {
         }
     }
 
+    /// A new collector must go on where this one is in the coordinator log.
+    fn follow(&mut self, frame: &Frame) {
+        if let Frame::Full(snapshot) | Frame::Partial(snapshot) = frame
+            && let Some(log) = &snapshot.body.log
+        {
+            self.launch.settings.resume.clone_from(&log.next);
+        }
+    }
+
     /// Talks to one collector until it is gone.
     async fn attend(&mut self, mut child: Child) -> Death {
         let (Some(mut stdin), Some(mut stdout), Some(stderr)) =
@@ -184,6 +193,7 @@ impl Keeper {
                         match decoder.next_frame() {
                             Ok(Some(frame)) => {
                                 self.greeted = true;
+                                self.follow(&frame);
                                 if let Frame::Note(note) = &frame && note.body.level == Level::Fatal {
                                     *fatal = Some(note.body.text.clone());
                                 }

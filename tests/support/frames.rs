@@ -154,11 +154,16 @@ pub struct Live {
 impl Frames {
     /// The source of a dashboard for the groups of a glob, every 500 ms.
     pub fn live(kafka: &Cluster, groups: &str) -> Live {
+        Self::live_with(kafka, groups, Settings::default())
+    }
+
+    /// The same with these settings beside.
+    pub fn live_with(kafka: &Cluster, groups: &str, settings: Settings) -> Live {
         let pids = kafka.dir().join(format!("collectors of {}", groups.replace('*', "all")));
         let command = ["sh", "-c", "echo $$ >> \"$0\"; exec \"$@\"", &pids.display().to_string()];
         let command = command.into_iter().chain([env!("CARGO_BIN_EXE_lagtop"), "collect", "--orders"]);
         let properties = BTreeMap::from([("bootstrap.servers".to_owned(), kafka.bootstrap())]);
-        let settings = Settings { properties, groups: vec![groups.into()], interval_ms: 500, ..Settings::default() };
+        let settings = Settings { properties, groups: vec![groups.into()], interval_ms: 500, ..settings };
         let launch = live::Launch { command: command.map(str::to_owned).collect(), hide: Vec::new(), settings };
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let folded: Arc<Mutex<Folded>> = Arc::default();

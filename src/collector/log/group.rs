@@ -10,6 +10,7 @@ use crate::kafka::records::{Key, Value};
 use crate::model::{Commit, Departure, EventMember, GroupKind, Name, Wall, What};
 
 /// What the log has told of one group. A member or commit that is `None` was deleted: no older answer may bring it back.
+/// Until one has come, seeding or not, they are kept.
 #[derive(Debug, Default)]
 pub struct LogGroup {
     pub kind: GroupKind,

@@ -58,9 +58,24 @@ struct Waiting {
 }
 
 impl LogState {
-    /// A state that follows this plan.
-    pub fn new(plan: &start::Plan) -> Self {
-        Self { trust: Trust::new(plan), from_beginning: plan.whole, ..Self::default() }
+    /// Begins to read `__consumer_offsets` by this plan, perhaps once more. The names of topics stay, and what the share
+    /// log told: its reader runs on.
+    pub fn begin(&mut self, plan: &start::Plan) {
+        let known = std::mem::take(self);
+        *self = Self {
+            trust: Trust::new(plan),
+            from_beginning: plan.whole,
+            names: known.names,
+            shares: known.shares,
+            shares_caught_up: known.shares_caught_up,
+            ..Self::default()
+        };
+    }
+
+    /// Begins to read the share log, perhaps once more, from its beginning.
+    pub fn begin_shares(&mut self) {
+        self.shares.clear();
+        self.shares_caught_up.clear();
     }
 
     /// Takes in what the reader of `__consumer_offsets` says. `end`: log ends, where known.
@@ -258,6 +273,14 @@ impl LogState {
         self.dirty.insert(group.clone());
     }
 
+    /// An admin call was answered with nothing to seed a group with. The next is asked after all that the log said was
+    /// deleted by now, so it cannot bring that back.
+    pub fn unseeded(&mut self, group: &Name) {
+        if let Some(known) = self.groups.get_mut(group) {
+            known.forget_deleted();
+        }
+    }
+
     /// The kind of a group, once a record told it.
     pub fn kind(&self, group: &Name) -> Option<&GroupKind> {
         self.groups.get(group).map(|known| &known.kind).filter(|kind| **kind != GroupKind::Unknown)
@@ -303,6 +326,16 @@ impl LogState {
     /// The next offset to read of a partition.
     pub fn next(&self, partition: i32) -> i64 {
         self.trust.next(partition)
+    }
+
+    /// The next offset to read of each partition from where nothing is missing: events that are not told yet lie behind it.
+    pub fn resume(&self) -> BTreeMap<i32, i64> {
+        let mut resume = self.trust.all_next();
+        for waiting in &self.events {
+            let (partition, offset) = waiting.event.log;
+            resume.entry(partition).and_modify(|next| *next = offset.min(*next));
+        }
+        resume
     }
 
     /// Partitions that went back since the last call, and where to: what was told from there on is gone, and the log is

@@ -99,6 +99,11 @@ impl LogGroup {
         }
         // Nothing older comes any more: what was deleted can be forgotten.
         self.seeded = true;
+        self.forget_deleted();
+    }
+
+    /// No answer that is older than what was deleted comes any more.
+    pub fn forget_deleted(&mut self) {
         self.members.retain(|_, member| member.is_some());
         self.commits.values_mut().for_each(|commits| commits.retain(|_, commit| commit.is_some()));
         self.commits.retain(|_, commits| !commits.is_empty());

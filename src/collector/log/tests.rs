@@ -30,8 +30,9 @@ fn member(id: &str) -> MemberKey {
 
 impl Writer {
     fn new(whole: bool) -> Self {
-        let plan = start::Plan { from: [(0, 0)].into(), until: [(0, 0)].into(), whole, skipped: 0 };
-        let mut state = LogState::new(&plan);
+        let plan = start::Plan { from: [(0, 0)].into(), until: [(0, 0)].into(), whole, ..start::Plan::default() };
+        let mut state = LogState::default();
+        state.begin(&plan);
         state.take(Message::CaughtUp { partition: 0, next: None }, &|_, _| None);
         state.names.learn(TOPIC, &"t".into());
         Self { state, offset: 0, end: 100 }
@@ -167,9 +168,9 @@ fn a_generation_says_who_is_gone_and_what_they_left() {
 
 #[test]
 fn the_end_of_a_log_now_says_nothing_of_the_past() {
-    let plan = start::Plan { from: [(0, 0)].into(), until: [(0, 10)].into(), whole: true, skipped: 0 };
+    let plan = start::Plan { from: [(0, 0)].into(), until: [(0, 10)].into(), whole: true, ..start::Plan::default() };
     let mut log = Writer::new(true);
-    log.state = LogState::new(&plan);
+    log.state.begin(&plan);
     log.generation(1, &[("a", &[0])]);
     log.commit(0, Some(40));
     let What::Generation(second) = only(log.generation(2, &[])) else { panic!("no generation") };
@@ -374,11 +375,13 @@ fn events_wait_for_the_names_of_new_topics() {
     assert_eq!(log.write(key, Some(Value::ConsumerGroupCurrentMemberAssignment(value))), []);
     assert_eq!(log.epoch(1), [], "those after it wait with it");
     assert!(log.state.wants_names());
+    assert_eq!(log.state.resume(), [(0, 1)].into(), "whoever goes on must read them again");
     log.state.names.learn(id, &"new".into());
     let told: Vec<What> = log.state.take_events().into_iter().map(|event| event.what).collect();
     let [What::MemberEpoch { held, .. }, What::GroupEpoch { .. }] = &told[..] else { panic!("{told:?}") };
     assert_eq!(held["new"], [0]);
     assert!(!log.state.wants_names());
+    assert_eq!(log.state.resume(), [(0, 3)].into());
 }
 
 #[test]
@@ -420,6 +423,26 @@ fn a_seed_fills_only_what_the_log_has_not_said() {
     assert_eq!((log.group().members.len(), log.group().commits["t"].len()), (2, 2), "tombstones are not kept");
 }
 
+/// As with READ on the log and no DESCRIBE on the group.
+#[test]
+fn what_is_deleted_is_kept_no_longer_than_until_the_next_answer() {
+    let mut log = Writer::new(false);
+    log.epoch(1);
+    log.join("stays", false);
+    log.commit(0, Some(1));
+    for round in 1..50 {
+        let id = format!("m{round}");
+        log.join(&id, false);
+        log.write(Key::ConsumerGroupMemberMetadata(member(&id)), None);
+        log.commit(round, Some(1));
+        log.commit(round, None);
+        assert_eq!((log.group().members.len(), log.group().commits["t"].len()), (2, 2), "for an answer on its way");
+        log.state.unseeded(&"g".into());
+    }
+    assert_eq!((log.group().members.len(), log.group().commits["t"].len()), (1, 1));
+    assert!(log.state.wants_seed(&"g".into()), "a right that is given later is used");
+}
+
 #[test]
 fn a_seeded_classic_group_has_no_generation_until_a_record_tells_it() {
     let mut log = Writer::new(false);
@@ -452,19 +475,32 @@ fn share_state_is_a_snapshot_and_what_updates_change() {
         state_batches: Vec::new(),
         delivery_complete_count: done,
     };
-    let mut take = |key: Key, value: Option<Value>| {
+    let take = |log: &mut Writer, key: Key, value: Option<Value>| {
         log.state.take_share(Message::Records(vec![Record::Share { at, key, value }]));
         log.state.take_share(Message::CaughtUp { partition: 0, next: None });
         let told = log.state.share(&"s".into(), 1, At(0)).expect("read to its end");
         told.topics.get("t").and_then(|topic| topic.get(&1)).map(|state| (state.start, state.done))
     };
     let write = |value| Some(Value::ShareSnapshot(value));
-    assert_eq!(take(Key::ShareSnapshot(place.clone()), write(snapshot(5, 2))), Some((Some(5), Some(2))));
+    assert_eq!(take(&mut log, Key::ShareSnapshot(place.clone()), write(snapshot(5, 2))), Some((Some(5), Some(2))));
     let key = || Key::ShareUpdate(place.clone());
     let value = Value::ShareUpdate(update(None, Some(4)));
-    assert_eq!(take(key(), Some(value)), Some((Some(5), Some(4))));
+    assert_eq!(take(&mut log, key(), Some(value)), Some((Some(5), Some(4))));
     let value = Value::ShareUpdate(update(Some(9), Some(0)));
-    assert_eq!(take(key(), Some(value)), Some((Some(9), Some(0))));
-    assert_eq!(take(Key::ShareSnapshot(place.clone()), write(snapshot(11, 0))), Some((Some(11), Some(0))));
-    assert_eq!(take(Key::ShareSnapshot(place.clone()), None), None);
+    assert_eq!(take(&mut log, key(), Some(value)), Some((Some(9), Some(0))));
+    assert_eq!(take(&mut log, Key::ShareSnapshot(place.clone()), write(snapshot(11, 0))), Some((Some(11), Some(0))));
+    // The log of groups is cut and read anew: the share log is not, and its quiet partitions tell nothing again.
+    log.state.begin(&start::Plan {
+        from: [(0, 0)].into(),
+        until: [(0, 0)].into(),
+        whole: true,
+        ..start::Plan::default()
+    });
+    let told = log.state.share(&"s".into(), 1, At(0)).expect("read to its end");
+    assert_eq!(told.topics["t"][&1].start, Some(11));
+    // The share log is read anew: what is told meanwhile is not what is true now.
+    log.state.begin_shares();
+    assert_eq!(log.state.share(&"s".into(), 1, At(0)), None);
+    assert_eq!(take(&mut log, Key::ShareSnapshot(place.clone()), write(snapshot(12, 0))), Some((Some(12), Some(0))));
+    assert_eq!(take(&mut log, Key::ShareSnapshot(place), None), None);
 }

@@ -99,6 +99,11 @@ impl Trust {
         self.partitions.get(&partition).map_or(0, |state| state.next)
     }
 
+    /// The next offset to read of each partition.
+    pub fn all_next(&self) -> BTreeMap<i32, i64> {
+        self.partitions.iter().map(|(partition, state)| (*partition, state.next)).collect()
+    }
+
     /// Partitions that went back since the last call, and where to: what was read from there on is gone.
     pub fn take_cuts(&mut self) -> BTreeMap<i32, i64> {
         std::mem::take(&mut self.cuts)

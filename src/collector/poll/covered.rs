@@ -26,6 +26,12 @@ impl Poller {
             if !self.tracked.contains_key(&group) {
                 continue;
             }
+            let (kind, now) = (self.kind_of(&group), self.clock.now());
+            // The log of share groups is another one.
+            let share = self.tail.state.share(&group, share_partitions, now);
+            if let Some(share) = share.filter(|_| commits && kind == GroupKind::Share) {
+                self.news_of(&group).share = Some(share);
+            }
             if !self.tail.state.covers(&group) {
                 self.mark_gap(&group);
                 continue;
@@ -40,8 +46,6 @@ impl Poller {
             if description.assignor.is_none() && self.kind_of(&group) == GroupKind::Consumer {
                 description.assignor = self.default_assignor.clone().or_else(|| self.assignors.get(&group).cloned());
             }
-            let (kind, now) = (self.kind_of(&group), self.clock.now());
-            let share = self.tail.state.share(&group, share_partitions, now);
             let known = self.known.groups.get(&group);
             let stored = known.and_then(|known| known.description.as_ref()).map(|known| known.stored_hash);
             self.hash_changed |= stored.is_some_and(|stored| stored != description.stored_hash);
@@ -54,7 +58,6 @@ impl Poller {
                 news.description = Some(description);
             }
             if commits {
-                news.share = share;
                 news.commits_at = Some(now);
                 if !same_commits || news.commits.is_some() {
                     news.commits = Some(committed);
@@ -97,6 +100,7 @@ impl Poller {
         let counts = &reading.counts;
         let progress = LogProgress {
             observed_at: self.clock.now(),
+            shares_at: self.tail.shares_are_read().then(|| self.clock.now()),
             partitions,
             caught_up,
             held,
@@ -106,6 +110,7 @@ impl Poller {
                 History::All => None,
                 History::Last(millis) => Some(millis),
             },
+            next: self.tail.state.resume(),
             read: counts.read.load(Relaxed),
             dropped: counts.dropped.load(Relaxed),
             unknown: counts.unknown.load(Relaxed),

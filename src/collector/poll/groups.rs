@@ -255,6 +255,8 @@ impl Poller {
             let commits = Commits { topics: offsets.commits.clone() };
             let kind = self.kind_of(&name);
             self.tail.state.seed(&name, &kind, description, &commits);
+        } else {
+            self.tail.state.unseeded(&name);
         }
         if let Some(assignor) = described.as_ref().ok().and_then(|(_, description)| description.assignor.clone()) {
             self.assignors.insert(name.clone(), assignor);

@@ -13,12 +13,13 @@ pub struct LogStart {
     pub ids: Vec<(uuid::Uuid, Name)>,
 }
 
-/// Where to begin; `None` while there is no such topic.
+/// Where to begin, at `resume` at the latest; `None` while there is no such topic.
 pub async fn find_start(
     admin: &Admin,
     client: Client,
     log: Log,
     history: History,
+    resume: &BTreeMap<i32, i64>,
     topics: Vec<Name>,
 ) -> Result<Option<LogStart>, CallError> {
     let topic = Name::new(log.topic());
@@ -57,7 +58,7 @@ pub async fn find_start(
             tokio::task::spawn_blocking(find).await.map_err(|_| CallError::Timeout)??
         }
     };
-    Ok(Some(LogStart { plan: start::plan(&bounds, history, &since), ids }))
+    Ok(Some(LogStart { plan: start::plan(&bounds, history, &since, resume), ids }))
 }
 
 async fn offsets(admin: &Admin, partitions: &[(Name, i32)], spec: Spec) -> Result<BTreeMap<i32, i64>, CallError> {

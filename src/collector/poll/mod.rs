@@ -99,8 +99,8 @@ pub struct Poller {
     /// Classic groups that were rebalancing when last asked, and how.
     rebalancing: BTreeMap<Name, GroupState>,
     tail: Tail,
-    /// What is to be told of partitions of the log that went back.
-    cuts: Vec<Note>,
+    /// What is to be told of partitions of the log that went back, or cannot be read on from where they were.
+    gaps: Vec<Note>,
 }
 
 /// What is kept about a selected group besides its facts.
@@ -147,7 +147,7 @@ impl Poller {
             default_assignor: None,
             rebalancing: BTreeMap::new(),
             tail: Tail::new(settings, client),
-            cuts: Vec::new(),
+            gaps: Vec::new(),
         }
     }
 
@@ -225,9 +225,9 @@ impl Poller {
         self.take_news()
     }
 
-    /// Notes of partitions of the log that went back since the last call: before the events that follow.
-    pub fn take_cuts(&mut self) -> Vec<Note> {
-        std::mem::take(&mut self.cuts)
+    /// Notes of what events do not tell, since the last call: before the events that follow.
+    pub fn take_gaps(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.gaps)
     }
 
     /// Events since the last call, of selected groups, in the order of each log partition.

@@ -10,10 +10,11 @@ use super::answer::{Answer, Call};
 use super::log_start::{LogStart, find_start};
 use crate::collector::causes::{self, Cause};
 use crate::collector::log::{LogState, start};
+use crate::collector::wall_now;
 use crate::frame::order::{History, LogMode, Settings};
 use crate::frame::{Gap, Level, Note};
 use crate::kafka::{Admin, CallError, Client, Counts, Log, LogReader, Message, Protocol, Spec};
-use crate::model::{Description, GroupKind, LogGap, Name, Scope};
+use crate::model::{Description, GroupKind, LogGap, Name, Scope, Wall};
 
 /// A log that is not there or not readable is tried again this often.
 const RETRY_EVERY: Duration = Duration::from_secs(60);
@@ -35,6 +36,8 @@ pub struct Tail {
     pub groups: Option<Reading>,
     /// `__share_group_state`, the same.
     shares: Option<Reading>,
+    /// How far partitions of `__consumer_offsets` were read before: by the reader, or collector, before this one.
+    resume: BTreeMap<i32, i64>,
     /// Why `__consumer_offsets` cannot be read.
     pub refused: Option<CallError>,
     shares_refused: bool,
@@ -52,6 +55,7 @@ pub struct Reading {
 impl Tail {
     pub fn new(settings: Settings, client: Client) -> Self {
         Self {
+            resume: settings.resume.clone(),
             settings,
             client,
             state: LogState::default(),
@@ -88,11 +92,16 @@ impl Tail {
         self.shares.as_ref().map_or(0, |reading| reading.plan.from.len())
     }
 
-    fn shares_are_settled(&self) -> bool {
+    /// Every partition of the log of share groups is read, and was read to its end.
+    pub fn shares_are_read(&self) -> bool {
         let partitions = self.share_partitions();
+        partitions > 0 && self.state.shares_caught_up() >= partitions
+    }
+
+    fn shares_are_settled(&self) -> bool {
         self.shares_refused
             || self.shares_missing
-            || (partitions > 0 && self.state.shares_caught_up() >= partitions)
+            || self.shares_are_read()
             || !self.state.kinds().any(|(_, kind)| *kind == GroupKind::Share)
     }
 
@@ -201,9 +210,12 @@ impl Poller {
         let (admin, client, history) = (Arc::clone(&self.admin), self.tail.client.clone(), self.tail.settings.history);
         let topics: Vec<Name> = self.metadata.topics.keys().take(NAMED).cloned().collect();
         // What a share group has done is kept for ever and is never history.
-        let history = if log == Log::Shares { History::All } else { history };
+        let (history, resume) = match log {
+            Log::Groups => (history, self.tail.resume.clone()),
+            Log::Shares => (History::All, BTreeMap::new()),
+        };
         self.ask(Call::LogStart(log == Log::Shares), async move {
-            Answer::LogStart(log, find_start(&admin, client, log, history, topics).await)
+            Answer::LogStart(log, find_start(&admin, client, log, history, &resume, topics).await)
         });
     }
 
@@ -231,12 +243,13 @@ impl Poller {
                 self.problems.cleared(scope, what);
                 let reading = Reading { counts: Arc::clone(&reader.counts), reader, plan: begun.plan };
                 if log == Log::Groups {
-                    let names = std::mem::take(&mut self.tail.state.names);
-                    self.tail.state = LogState::new(&reading.plan);
-                    self.tail.state.names = names;
+                    self.tail.state.begin(&reading.plan);
+                    let until = wall_now();
+                    self.gaps.extend(reading.plan.missed.iter().map(|partition| skipped(*partition, until)));
                     (self.tail.refused, self.tail.missing) = (None, false);
                     self.set_log_leaders();
                 } else {
+                    self.tail.state.begin_shares();
                     (self.tail.shares_refused, self.tail.shares_missing) = (false, false);
                 }
                 *self.tail.reading(log) = Some(reading);
@@ -289,22 +302,24 @@ impl Poller {
         if cuts.is_empty() {
             return;
         }
+        self.log_ended(Log::Groups);
         for (partition, offset) in cuts {
+            self.tail.resume.entry(partition).and_modify(|next| *next = offset.min(*next));
             let text = format!(
                 "partition {partition} of {} went back to offset {offset}, as after an unclean leader election: the \
                  records that were read from there on are gone",
                 Log::Groups.topic()
             );
             let gap = Some(Gap::Cut { partition, offset });
-            self.cuts.push(Note { gap, ..Note::new(Level::Warning, text) });
+            self.gaps.push(Note { gap, ..Note::new(Level::Warning, text) });
         }
-        self.log_ended(Log::Groups);
         self.asked.remove(&Call::LogStart(false));
     }
 
     fn log_ended(&mut self, log: Log) {
         *self.tail.reading(log) = None;
         if log == Log::Groups {
+            self.tail.resume = self.tail.state.resume();
             self.tail.state.stop();
         }
     }
@@ -328,6 +343,15 @@ impl Poller {
             self.tail.state.mark_all();
         }
     }
+}
+
+/// What lies between where a partition was read to and where it is read on.
+fn skipped(partition: i32, until: Wall) -> Note {
+    let text = format!(
+        "partition {partition} of {} cannot be read on from where it was: what was written meanwhile is gone, or too much",
+        Log::Groups.topic()
+    );
+    Note { gap: Some(Gap::Skipped { partition, until }), ..Note::new(Level::Warning, text) }
 }
 
 fn what_is_missing(log: Log) -> &'static str {

@@ -39,6 +39,8 @@ pub enum Missing {
     Dropped,
     /// Its partition of the log went back: an unclean leader election lost records.
     Cut,
+    /// Its partition of the log was not read on from where it was.
+    Skipped,
 }
 
 impl fmt::Display for Missing {
@@ -46,6 +48,7 @@ impl fmt::Display for Missing {
         f.write_str(match self {
             Self::Dropped => "events were dropped, since nobody read the stream",
             Self::Cut => "its log went back: an unclean leader election lost records",
+            Self::Skipped => "a part of its log was not read: it is gone, or was too long",
         })
     }
 }

@@ -121,7 +121,7 @@ impl History {
         if let Some(newest) = self.positions.insert(partition, offset).filter(|newest| offset <= *newest) {
             let anew = self.anew.entry(partition).or_insert(newest);
             *anew = newest.max(*anew);
-            self.miss(partition);
+            self.miss_latest(partition);
         }
         let latest = self.latest.entry(partition).or_insert((event.wall, offset));
         *latest = (event.wall, offset).max(*latest);
@@ -162,14 +162,23 @@ impl History {
         let Some(newest) = self.positions.get_mut(&partition) else { return };
         *newest = (*newest).min(offset - 1);
         self.anew.remove(&partition);
-        self.miss(partition);
+        self.miss_latest(partition);
     }
 
-    /// Events of a partition are missing up to now.
-    fn miss(&mut self, partition: i32) {
+    /// Events of a partition of the log are missing up to then: it was not read on from where it was.
+    pub fn skipped(&mut self, partition: i32, until: Wall) {
+        self.miss(partition, Missing::Skipped, until);
+    }
+
+    /// Events of a partition that went back are missing up to the latest that was told.
+    fn miss_latest(&mut self, partition: i32) {
         let until = self.latest.get(&partition).map(|(wall, _)| *wall).unwrap_or_default();
+        self.miss(partition, Missing::Cut, until);
+    }
+
+    fn miss(&mut self, partition: i32, why: Missing, until: Wall) {
         for (name, group) in self.groups.iter_mut().filter(|(_, group)| group.partition == Some(partition)) {
-            group.miss(Missing::Cut, until);
+            group.miss(why, until);
             self.changed.insert(name.clone());
         }
     }
@@ -266,11 +275,6 @@ impl History {
     /// Groups that something happened to since the last call.
     pub fn take_changed(&mut self) -> BTreeSet<Name> {
         std::mem::take(&mut self.changed)
-    }
-
-    /// The newest offset seen of each partition of the coordinator log: a new collector may go on from there.
-    pub fn positions(&self) -> &BTreeMap<i32, i64> {
-        &self.positions
     }
 
     /// A group's past as of a moment. What `before` has and is still true is shared.

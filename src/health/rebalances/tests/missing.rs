@@ -99,4 +99,5 @@ fn what_was_told_is_not_told_again_after_a_stranger() {
 fn the_reason_is_in_words() {
     assert_eq!(Missing::Dropped.to_string(), "events were dropped, since nobody read the stream");
     assert_eq!(Missing::Cut.to_string(), "its log went back: an unclean leader election lost records");
+    assert_eq!(Missing::Skipped.to_string(), "a part of its log was not read: it is gone, or was too long");
 }
