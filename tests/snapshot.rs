@@ -239,6 +239,13 @@ fn share_streams_and_connect_groups_beside_others() {
 
     let told = snapshot(&kafka.bootstrap(), &["-g", "s.k-*"]);
     assert_eq!(told["complete"], true, "{told:#}");
+    let log = kafka.call("topics", json!({"topics": ["__consumer_offsets"]}));
+    let partitions = log[0]["partitions"].as_array().map(Vec::len);
+    assert_eq!((&told["log"]["partitions"], &told["log"]["caught_up"]), (&json!(partitions), &json!(partitions)));
+    assert_eq!((&told["log"]["whole"], &told["log"]["skipped"]), (&json!(true), &json!(0)), "{:#}", told["log"]);
+    assert_eq!((&told["log"]["held"], &told["log"]["damaged"]), (&json!([]), &json!(0)), "{:#}", told["log"]);
+    assert!(told["log"]["read"].as_u64() > told["log"]["dropped"].as_u64(), "{:#}", told["log"]);
+    assert_documented(&told);
     for (id, kind) in [("s.k-share", "share"), ("s.k-streams", "streams"), ("s.k-connect", "connect")] {
         let truth = kafka.describe(id);
         let row = group(&told, id);
@@ -247,7 +254,7 @@ fn share_streams_and_connect_groups_beside_others() {
     }
 
     let told = snapshot(&kafka.bootstrap(), &["-g", "s.k-*", "--coordinator-log", "off"]);
-    assert_eq!(told["complete"], true, "{told:#}");
+    assert_eq!((&told["complete"], &told["log"]), (&json!(true), &Value::Null), "{told:#}");
     for id in ["s.k-share", "s.k-streams"] {
         let row = group(&told, id);
         assert_eq!((&row["type"], &row["plan"], &row["lag"]), (&json!("share or streams"), &Value::Null, &Value::Null));
@@ -425,6 +432,16 @@ fn observed_for_a_while_as_a_configuration_file_says() {
     }
     assert!(row["rates"]["consumed"]["per_second"].as_f64().is_some_and(|rate| rate > 0.0), "{row:#}");
     assert_eq!(partition(row, "s.watched.left", 0)["state"], "abandoned", "the group's own threshold: {row:#}");
+    let signs = |topic| partition(row, topic, 0)["signs"].clone();
+    assert_eq!(
+        (&signs("s.watched")["subscribed"], &signs("s.watched.left")["subscribed"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!((&signs("s.watched")["arrives"], &signs("s.watched.left")["two_steps"]), (&json!(false), &Value::Null));
+    assert!(signs("s.watched")["two_steps"].as_u64().is_some_and(|records| records >= 40), "20 a poll: {row:#}");
+    let lags: Vec<_> = row["lag_history"].as_array().expect("lags").iter().filter_map(Value::as_u64).collect();
+    let last = lags.last().copied();
+    assert!(lags.len() > 1 && last >= row["lag"].as_u64() && last < Some(5000), "nothing is written: {row:#}");
 }
 
 #[test]
@@ -467,8 +484,13 @@ fn keys(value: &Value, out: &mut std::collections::BTreeSet<String>) {
 
 #[test]
 fn every_field_is_documented() {
+    assert_documented(&run(&mut command(&["snapshot", "--demo", "--observe", "12s", "--format", "json"])).json());
+}
+
+#[track_caller]
+fn assert_documented(told: &Value) {
     let mut fields = std::collections::BTreeSet::new();
-    keys(&run(&mut command(&["snapshot", "--demo", "--observe", "12s", "--format", "json"])).json(), &mut fields);
+    keys(told, &mut fields);
     let documented = include_str!("../docs/snapshot-json.md");
     let word = |c: char| !c.is_alphanumeric() && c != '_';
     let words: std::collections::BTreeSet<&str> = documented.split(word).collect();

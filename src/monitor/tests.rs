@@ -177,6 +177,7 @@ fn rates_and_forecast_come_with_time() {
     let [behind, level] = [group.partitions[0].rates, group.partitions[1].rates];
     assert_eq!((behind.written, behind.consumed, behind.in_flight), (per(20.0), per(50.0), false));
     assert_eq!((level.written, level.consumed, level.in_flight), (per(5.0), per(5.0), true));
+    assert_eq!((behind.two_steps, level.two_steps), (Some(200), Some(20)));
     assert_eq!((group.rates.written, group.rates.consumed), (per(25.0), per(55.0)));
     assert_eq!((group.members[0].capacity, group.members[1].capacity), (Some(50.0), None));
     // 4700 behind, and 30 a second gained on them.

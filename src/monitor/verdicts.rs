@@ -27,7 +27,7 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
                 time_lag: partition.time_lag,
                 direction: if partition.signs.in_turn { Direction::Falling } else { partition.direction },
                 written: partition.rates.written,
-                in_flight: partition.rates.in_flight,
+                in_flight: partition.rates.two_steps.filter(|_| partition.rates.in_flight),
                 commit: partition.signs,
                 group_commits,
                 rebalancing,
@@ -59,7 +59,7 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
         problems: group.problems.len(),
     };
     group.judgement = judge_group(&signs, (0..partitions.len()).filter_map(grouped));
-    group.thresholds = thresholds;
+    (group.thresholds, group.storm) = (thresholds, storm);
     let counts = |partition: &&PartitionView| partition.lag.records().is_some();
     group.time_lag = TimeLag::longest(partitions.iter().filter(counts).map(|partition| partition.time_lag));
 }

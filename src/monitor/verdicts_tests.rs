@@ -173,6 +173,8 @@ fn a_consumer_that_keeps_up_is_ok() {
     });
     assert_eq!(verdict(&group), (Verdict::Ok, Severity::Ok), "{:?}", group.judgement);
     assert_eq!(group.judgement.completeness, 1.0);
+    let on_its_way = matches!(group.judgement.reasons[0].reason, Reason::InFlight { lag: 1..=200, threshold: 400 });
+    assert!(on_its_way, "two steps of 4 s: {:?}", group.judgement);
     assert!(group.time_lag.at_least().unwrap() <= Duration::from_secs(6), "{}", group.time_lag);
 }
 

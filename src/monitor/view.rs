@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::plan::Basis;
 use crate::assign::Assignor;
 use crate::assign::metrics::Metrics;
-use crate::health::rebalances::Happening;
+use crate::health::rebalances::{Happening, Storm};
 use crate::health::{
     Direction, Drain, IdleReason, Judgement, LagTotals, MemberForecast, PartitionLag, Rate, Thresholds, TimeLag,
 };
@@ -141,6 +141,7 @@ pub struct GroupView {
     pub judgement: Judgement,
     /// What it was judged by.
     pub thresholds: Thresholds,
+    pub storm: Storm,
     /// Problems of this group and of its topics.
     pub problems: Vec<Problem>,
 }
@@ -267,6 +268,8 @@ pub struct PartitionRates {
     pub consumed: Option<Rate>,
     /// Its lag is on its way between two commits: no backlog.
     pub in_flight: bool,
+    /// Records in two mean steps from commit to commit, the most that is on its way; `None`: no rhythm is known.
+    pub two_steps: Option<u64>,
 }
 
 impl PartitionView {

@@ -291,7 +291,7 @@ fn of_partition(state: &State, group: &GroupView, partition: &PartitionView, loo
         Entry::new("log end", offset(partition.end)),
         Entry::new("lag", figure(state, partition)),
     ];
-    let PartitionRates { written, consumed, in_flight } = partition.rates;
+    let PartitionRates { written, consumed, in_flight, .. } = partition.rates;
     entries.extend(of_rates(Rates { written, consumed }));
     if in_flight && partition.lag.readable().is_some_and(|lag| lag > 0) {
         entries.push(Entry::new("backlog", "none: its lag is on its way between two commits"));

@@ -112,9 +112,10 @@ pub enum Reason {
         estimate: Option<Duration>,
     },
     CaughtUp,
-    /// No more than what is on its way between two commits.
+    /// No more than what is on its way between two commits: two mean steps.
     InFlight {
         lag: u64,
+        threshold: u64,
     },
     /// Behind, but not for longer than the threshold.
     Within {
@@ -217,7 +218,7 @@ impl Reason {
             | Self::NoOwner { lag }
             | Self::NotSubscribed { lag }
             | Self::BehindBy { lag, .. }
-            | Self::InFlight { lag }
+            | Self::InFlight { lag, .. }
             | Self::PastEnd { by: lag }
             | Self::Lost { records: lag }
             | Self::OpenTransaction { to_end: lag, .. } => *lag,
@@ -303,7 +304,7 @@ impl fmt::Display for Reason {
                 f.write_str(", catching up")
             }
             Self::CaughtUp => f.write_str("caught up"),
-            Self::InFlight { lag } => write!(f, "{} records on their way between two commits", count(lag)),
+            Self::InFlight { lag, .. } => write!(f, "{} records on their way between two commits", count(lag)),
             Self::Within { time, estimate, threshold } => {
                 behind(f, time, estimate)?;
                 write!(f, ", less than {}", duration(threshold))

@@ -138,7 +138,7 @@ fn the_sentence_says_what_is_wrong_where_and_what_stands_beside_it() {
 #[test]
 fn what_is_only_worth_a_word_is_no_reason_of_a_verdict() {
     let note = |reason| finding(Verdict::Ok, Severity::Note, reason, None, 1);
-    let flight = finding(Verdict::Ok, Severity::Ok, Reason::InFlight { lag: 7 }, Some(1), 2);
+    let flight = finding(Verdict::Ok, Severity::Ok, Reason::InFlight { lag: 7, threshold: 9 }, Some(1), 2);
     let caught_up = finding(Verdict::Ok, Severity::Ok, Reason::CaughtUp, Some(5), 1);
     let uneven = Reason::Uneven { partitions: 5, of: 6, members: 3 };
     let group = judged(
