@@ -710,3 +710,43 @@ fn a_coordinator_that_does_not_answer_makes_no_lag() {
     scene.read_all();
     assert_eq!(scene.look().judgement.verdict, Verdict::Ok);
 }
+
+#[test]
+fn owners_of_empty_partitions_are_named_and_say_so_themselves() {
+    let mut scene = Scene::new(&[&[0], &[1], &[2, 3]]);
+    let group = scene.for_seconds(60, |scene, _| {
+        scene.ends[0] += 20;
+        scene.read_all();
+        // An empty log, where many consumers commit nothing.
+        (scene.ends[1], scene.commits[1]) = (0, None);
+    });
+    let reason = group.judgement.reasons.iter().map(|finding| finding.reason);
+    let named = Reason::NothingArrives { members: 2, first: 1 };
+    assert_eq!(reason.filter(|reason| *reason == named).count(), 1, "{:?}", group.judgement);
+    let quiet: Vec<bool> = group.members.iter().map(super::super::view::MemberView::is_quiet).collect();
+    assert_eq!(quiet, [false, true, true]);
+    let own = &group.members[2].judgement;
+    assert_eq!((own.verdict, own.severity), (Verdict::Ok, Severity::Note), "{own:?}");
+    assert_eq!(own.reasons.last().unwrap().reason, Reason::NothingArrives { members: 1, first: 2 });
+    // Once is enough, however often it is judged.
+    assert_eq!(own.reasons.len(), 2, "{own:?}");
+    let busy = &group.members[0].judgement;
+    assert_eq!((busy.verdict, busy.severity, busy.reasons.len()), (Verdict::Ok, Severity::Ok, 1), "{busy:?}");
+    // Records come to all: nobody is named any more.
+    let group = scene.for_seconds(60, |scene, _| {
+        scene.write(10);
+        scene.read_all();
+    });
+    assert!(!group.members.iter().any(super::super::view::MemberView::is_quiet), "{:?}", group.judgement);
+}
+
+#[test]
+fn the_member_that_owns_most_is_named() {
+    let mut scene = Scene::new(&[&[0], &[1, 2, 3, 4, 5, 6], &[7]]);
+    let group = scene.look();
+    let uneven = Reason::Uneven { partitions: 6, of: 8, members: 3, member: 1 };
+    let of = |judgement: &crate::health::Judgement| judgement.reasons.iter().any(|finding| finding.reason == uneven);
+    assert!(of(&group.judgement), "{:?}", group.judgement);
+    let own: Vec<bool> = group.members.iter().map(|member| of(&member.judgement)).collect();
+    assert_eq!(own, [false, true, false]);
+}

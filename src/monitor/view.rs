@@ -8,7 +8,7 @@ use crate::assign::Assignor;
 use crate::assign::metrics::Metrics;
 use crate::health::rebalances::{Happening, Storm};
 use crate::health::{
-    Direction, Drain, IdleReason, Judgement, LagTotals, MemberForecast, PartitionLag, Rate, Thresholds, TimeLag,
+    Direction, Drain, IdleReason, Judgement, LagTotals, MemberForecast, PartitionLag, Rate, Reason, Thresholds, TimeLag,
 };
 use crate::model::{
     At, Evidence, GroupKind, GroupState, Listing, LogGap, LogProgress, MemberLog, Name, Probes, Problem, Progress,
@@ -218,6 +218,11 @@ impl MemberView {
     /// It is known to hold nothing at all.
     pub fn is_idle(&self) -> bool {
         self.elsewhere == 0 && self.partitions.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// It holds only partitions that nothing is written to, while something is written to others of the group.
+    pub fn is_quiet(&self) -> bool {
+        self.judgement.reasons.iter().any(|finding| matches!(finding.reason, Reason::NothingArrives { .. }))
     }
 }
 

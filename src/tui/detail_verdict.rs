@@ -36,7 +36,8 @@ pub fn of_judgement(group: &GroupView, judgement: &Judgement, fresh: bool, look:
 fn found(group: &GroupView, finding: &Finding, look: &Look) -> String {
     let more = and_more(finding.count.saturating_sub(1));
     let place = sentence::partition(group, finding, look).map_or_else(String::new, |place| format!(", {place}{more}"));
-    format!("{}, {}{place}: {}", finding.severity.name(), finding.verdict, finding.reason)
+    let reason = sentence::said(group, &finding.reason, look).unwrap_or_else(|| finding.reason.to_string());
+    format!("{}, {}{place}: {reason}", finding.severity.name(), finding.verdict)
 }
 
 /// From when on the group lags.

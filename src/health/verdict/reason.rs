@@ -144,15 +144,17 @@ pub enum Reason {
         members: usize,
         of: usize,
     },
-    /// One member has so many of the partitions.
+    /// One member has so many of the partitions; `member`: its place in the group.
     Uneven {
         partitions: usize,
         of: usize,
         members: usize,
+        member: usize,
     },
-    /// Members that own partitions to which nothing arrives.
+    /// Members that own partitions to which nothing arrives; `first`: place of the first of them in the group.
     NothingArrives {
         members: usize,
+        first: usize,
     },
     /// Facts that could not be had.
     Problems {
@@ -324,13 +326,13 @@ impl fmt::Display for Reason {
             Self::PartitionGone => f.write_str("partition gone"),
             Self::Abandoned => f.write_str("abandoned: no member subscribes to it any more"),
             Self::Idle { members, of } => write!(f, "{members} of {of} members idle"),
-            Self::Uneven { partitions, of, members } => {
+            Self::Uneven { partitions, of, members, .. } => {
                 write!(f, "one of {members} members owns {partitions} of {of} partitions")
             }
-            Self::NothingArrives { members: 1 } => {
+            Self::NothingArrives { members: 1, .. } => {
                 f.write_str("1 member owns only partitions that nothing is written to")
             }
-            Self::NothingArrives { members } => {
+            Self::NothingArrives { members, .. } => {
                 write!(f, "{members} members own only partitions that nothing is written to")
             }
             Self::Problems { count: 1 } => f.write_str("1 fact could not be had"),

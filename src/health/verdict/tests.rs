@@ -343,7 +343,7 @@ fn what_is_worth_a_word_leaves_the_verdict() {
     assert_eq!(word(three()), (Verdict::Ok, Severity::Ok, vec!["within"]));
     assert_eq!(word(GroupSigns { idle: 1, ..three() }), (Verdict::Ok, Severity::Note, vec!["within", "idle"]));
     assert_eq!(word(GroupSigns { problems: 1, ..three() }).1, Severity::Note);
-    assert_eq!(word(GroupSigns { nothing_arrives: 1, ..three() }).1, Severity::Note);
+    assert_eq!(word(GroupSigns { nothing_arrives: Some((1, 2)), ..three() }).1, Severity::Note);
     // 12 members, 30 partitions: a fair share is 3.
     let uneven = |most| word(GroupSigns { members: 12, owned: 30, most, ..three() });
     assert_eq!(uneven(16), (Verdict::Ok, Severity::Note, vec!["within", "uneven"]));

@@ -100,12 +100,13 @@ fn reason(finding: &Finding, group: &GroupView) -> ReasonRow {
         partitions: shown.map(|_| finding.count),
         topic: shown.map(|partition| partition.topic.clone()),
         partition: shown.map(|partition| partition.partition),
-        figures: figures(&finding.reason),
+        figures: figures(&finding.reason, group),
     }
 }
 
 /// The figures of a reason, with their units in their names.
-fn figures(reason: &Reason) -> Map<String, Value> {
+fn figures(reason: &Reason, group: &GroupView) -> Map<String, Value> {
+    let called = |place: usize| group.members.get(place).map(|member| &member.id);
     let time = |time: TimeLag| json!(time_lag(time));
     let estimate = |estimate: Option<Duration>| json!(estimate.map(millis));
     let figures = match *reason {
@@ -144,10 +145,10 @@ fn figures(reason: &Reason) -> Map<String, Value> {
         }),
         Reason::OpenTransaction { to_end, open_for } => json!({ "to_end": to_end, "open_for": time(open_for) }),
         Reason::Idle { members, of } => json!({ "members": members, "of": of }),
-        Reason::Uneven { partitions, of, members } => {
-            json!({ "owned": partitions, "of": of, "members": members })
+        Reason::Uneven { partitions, of, members, member } => {
+            json!({ "owned": partitions, "of": of, "members": members, "member": called(member) })
         }
-        Reason::NothingArrives { members } => json!({ "members": members }),
+        Reason::NothingArrives { members, first } => json!({ "members": members, "member": called(first) }),
         Reason::Problems { count } => json!({ "count": count }),
         Reason::NotRead
         | Reason::NoLeader
@@ -223,7 +224,7 @@ mod tests {
     use super::*;
     use crate::health::rebalances::Storm;
     use crate::health::{Severity, Verdict};
-    use crate::monitor::view::{CommitSigns, PartitionRates};
+    use crate::monitor::view::{CommitSigns, MemberView, PartitionRates};
 
     #[test]
     fn what_the_rules_go_by_is_told() {
@@ -242,6 +243,12 @@ mod tests {
         let finding = Finding { verdict: Verdict::Ok, severity: Severity::Ok, reason, partition: None, count: 1 };
         let told = json!(super::reason(&finding, &GroupView::default()));
         assert_eq!((&told["rule"], &told["lag"], &told["threshold"]), (&json!("in_flight"), &json!(7), &json!(9)));
+        let member = |id: &str| MemberView { id: id.into(), ..MemberView::default() };
+        let group = GroupView { members: vec![member("a"), member("b")], ..GroupView::default() };
+        let told = json!(figures(&Reason::Uneven { partitions: 6, of: 8, members: 2, member: 1 }, &group));
+        assert_eq!(told, json!({ "owned": 6, "of": 8, "members": 2, "member": "b" }));
+        let told = json!(figures(&Reason::NothingArrives { members: 2, first: 0 }, &group));
+        assert_eq!(told, json!({ "members": 2, "member": "a" }));
         let storm = Storm { count: 3, window: Duration::from_secs(60) };
         let told = json!(thresholds(&GroupView { storm, ..GroupView::default() }));
         assert_eq!((&told["storm_count"], &told["storm_window_ms"]), (&json!(3), &json!(60_000)));
