@@ -275,6 +275,35 @@ fn share_streams_and_connect_groups_beside_others() {
     assert_eq!((&row["type"], &row["lag"]), (&json!("classic"), &json!(0)));
 }
 
+/// One task, and a copy of it: of three members one does it, one keeps the copy, one has nothing.
+#[test]
+fn streams_members_without_an_active_task_say_why() {
+    let kafka = shared();
+    kafka.create_topic("s.standby", 1);
+    kafka.alter_config("GROUP", "s.standby", "streams.num.standby.replicas", "1");
+    let spec = GroupSpec::streams("s.standby").topics(&["s.standby"]).stateful();
+    let _members = kafka.start_group(&spec, 3);
+    let (row, truth) = wait_until("each member to have its tasks, and the report to say so", DEADLINE, || {
+        let truth = kafka.describe("s.standby");
+        let counts = |kind| truth.members.iter().flat_map(|member| &member.tasks).map(|tasks| tasks[kind].len()).sum();
+        let counts: [usize; 2] = [counts("active"), counts("standby")];
+        let row = group(&snapshot(&kafka.bootstrap(), &["-g", "s.standby"]), "s.standby").clone();
+        if counts == [1, 1] && row["state"] == "Stable" { Ok((row, truth)) } else { Err(format!("{truth:?} {row:#}")) }
+    });
+    for told in row["members"].as_array().expect("members") {
+        let tasks = truth.member(told["client_id"].as_str().expect("a client id")).tasks.as_ref().expect("tasks");
+        let expected = match (tasks["active"].len(), tasks["standby"].len()) {
+            (1, 0) => Value::Null,
+            (0, 1) => json!("standby tasks only"),
+            _ => json!("3 members > 1 task"),
+        };
+        assert_eq!(told["idle"], expected, "{row:#}");
+    }
+    assert_eq!((&row["idle_members"], idle_reasons(&row).len()), (&json!(2), 2), "{row:#}");
+    assert_eq!((&row["current"]["idle"], &row["plan"]), (&json!(2), &Value::Null), "{row:#}");
+    assert_eq!(row["current"]["partitions_over_mean"], 3.0, "{row:#}");
+}
+
 #[test]
 fn a_client_id_with_escape_sequences() {
     let kafka = shared();

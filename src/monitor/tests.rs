@@ -236,3 +236,15 @@ fn a_gap_of_the_stream_reaches_the_view() {
         assert_eq!(told.total, 1, "what was counted happened");
     }
 }
+
+/// The topology may lie before the part of the log that was read: then nothing tells which partitions a task reads.
+#[test]
+fn a_streams_member_with_an_active_task_is_not_idle() {
+    use crate::model::{MemberLog, Tasks};
+    let member = |active: &[i32]| {
+        let tasks = Tasks { active: BTreeMap::from([("0".into(), active.to_vec())]), ..Tasks::default() };
+        let log = Some(Box::new(MemberLog { tasks: Some(tasks), ..MemberLog::default() }));
+        view::MemberView { partitions: Some(Vec::new()), log, ..view::MemberView::default() }
+    };
+    assert_eq!((member(&[0, 1]).is_idle(), member(&[]).is_idle()), (false, true));
+}

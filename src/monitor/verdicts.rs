@@ -52,7 +52,7 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
     }
     let owned = |member: &MemberView| member.partitions.as_ref().map_or(0, Vec::len) + member.elsewhere;
     // In a share group many members have the same partition.
-    let counted = group.members.iter().map(owned).enumerate().filter(|_| group.kind.is_consumer());
+    let counted = group.members.iter().map(owned).enumerate().filter(|_| group.kind != GroupKind::Share);
     let (largest, most) = counted.max_by_key(|(place, owned)| (*owned, Reverse(*place))).unwrap_or_default();
     let signs = GroupSigns {
         read: group.described_at.is_some() || group.commits_at.is_some(),

@@ -20,6 +20,7 @@ use crate::monitor::{Monitor, Preferences};
 struct Scene {
     monitor: Monitor,
     poll: u64,
+    kind: GroupKind,
     state: GroupState,
     /// Of each member the partitions of `t` that it holds.
     members: Vec<Vec<i32>>,
@@ -48,6 +49,7 @@ impl Scene {
         Self {
             monitor: Monitor::new(Preferences::default()),
             poll: 0,
+            kind: GroupKind::Classic,
             state: if members.is_empty() { GroupState::Empty } else { GroupState::Stable },
             members,
             subscribed: Some(vec!["t"]),
@@ -100,7 +102,7 @@ impl Scene {
             Some((number as i32, Commit { offset: (*offset)?, committed_at: self.committed, ..Commit::default() }))
         });
         let group = Group {
-            kind: GroupKind::Classic,
+            kind: self.kind.clone(),
             description: Some(Description { state: self.state, members: members.collect(), ..Description::default() }),
             described_at: Some(at),
             commits: (!self.unread).then(|| Commits { topics: BTreeMap::from([(name(), commits.collect())]) }),
@@ -749,4 +751,19 @@ fn the_member_that_owns_most_is_named() {
     assert!(of(&group.judgement), "{:?}", group.judgement);
     let own: Vec<bool> = group.members.iter().map(|member| of(&member.judgement)).collect();
     assert_eq!(own, [false, true, false]);
+}
+
+#[test]
+fn a_streams_groups_assignment_is_judged_and_has_no_alternative() {
+    let mut scene = Scene::new(&[&[0, 1, 2, 3], &[4]]);
+    (scene.kind, scene.ends[4]) = (GroupKind::Streams, 1600);
+    let group = scene.look();
+    assert!(!rules(&group).contains(&"uneven"), "not twice a fair share");
+    let metrics = group.metrics.unwrap();
+    assert_eq!((metrics.largest_lag, metrics.lag_over_mean, metrics.partitions_over_mean), (600, Some(2.0), Some(1.6)));
+    assert!(group.plan.is_none() && group.basis.is_none());
+    scene.members.extend([Vec::new(), Vec::new()]);
+    let group = scene.look();
+    let uneven = Reason::Uneven { partitions: 4, of: 5, members: 4, member: 0 };
+    assert!(group.judgement.reasons.iter().any(|finding| finding.reason == uneven), "{:?}", group.judgement);
 }

@@ -215,9 +215,15 @@ pub struct MemberView {
 }
 
 impl MemberView {
-    /// It is known to hold nothing at all.
+    /// It is known to hold nothing at all. Which partitions a streams task reads is not known without the topology.
     pub fn is_idle(&self) -> bool {
-        self.elsewhere == 0 && self.partitions.as_ref().is_some_and(Vec::is_empty)
+        self.elsewhere == 0 && self.partitions.as_ref().is_some_and(Vec::is_empty) && self.active_tasks() == 0
+    }
+
+    /// Streams: how many active tasks it has.
+    pub fn active_tasks(&self) -> usize {
+        let tasks = self.log.iter().filter_map(|log| log.tasks.as_ref());
+        tasks.flat_map(|tasks| tasks.active.values()).map(Vec::len).sum()
     }
 
     /// It holds only partitions that nothing is written to, while something is written to others of the group.

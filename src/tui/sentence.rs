@@ -41,9 +41,17 @@ pub fn of(group: &GroupView, fresh: bool, now: Option<Wall>, look: &Look) -> Str
     says.extend(most);
     says.extend(group.plan.as_ref().map(|plan| plan_sentence(group, plan)));
     if group.idle > 0 {
-        let reason = group.members.iter().find(|member| member.idle.is_some());
-        let reason = reason.and_then(members::idle).map_or_else(String::new, |reason| format!(": {reason}"));
-        says.push(format!("{} of {} members idle{reason}.", group.idle, group.members_now()));
+        let mut reasons: Vec<String> = Vec::new();
+        for reason in group.members.iter().filter_map(members::idle) {
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        let more = and_more(reasons.len().saturating_sub(OTHERS));
+        reasons.truncate(OTHERS);
+        let colon = if reasons.is_empty() { "" } else { ": " };
+        let reasons = reasons.join("; ");
+        says.push(format!("{} of {} members idle{colon}{reasons}{more}.", group.idle, group.members_now()));
     }
     says.extend(past.filter(|_| !urgent));
     match group.problems.as_slice() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::health::{Finding, Judgement, Reason, Rewound, Severity, TimeLag, Verdict};
+use crate::health::{Finding, IdleReason, Judgement, Reason, Rewound, Severity, TimeLag, Verdict};
 use crate::monitor::view::GroupView;
 use crate::tui::{fixture_past, sentence};
 
@@ -229,6 +229,16 @@ fn a_members_idleness_says_what_it_takes_for_granted() {
     let mut bench = Bench::with(view, (172, 50));
     bench.open("billing");
     assert!(bench.text().contains("IDLE 8 members > 6 partitions (subscriptions assumed)"), "{}", bench.text());
+}
+
+#[test]
+fn idle_members_of_several_reasons_have_each() {
+    let mut group = judged(Verdict::Ok, Severity::Ok, 1.0, Vec::new());
+    let standby = IdleReason::NoActiveTask { standby: true, warmup: false };
+    let idle = group.members.iter_mut().filter(|member| member.idle.is_some());
+    let reasons = [standby, IdleReason::MoreMembersThanTasks { members: 8, tasks: 5 }, standby];
+    idle.zip(reasons).for_each(|(member, reason)| member.idle = Some(reason));
+    assert!(say(&group).contains("3 of 8 members idle: standby tasks only; 8 members > 5 tasks."), "{}", say(&group));
 }
 
 #[test]
