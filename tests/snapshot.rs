@@ -251,6 +251,7 @@ fn share_streams_and_connect_groups_beside_others() {
         let row = group(&told, id);
         assert_eq!((&row["type"], row["state"].as_str()), (&json!(kind), Some(truth.state.as_str())));
         assert_eq!(row["members"].as_array().map(Vec::len), Some(truth.members.len()));
+        assert!(kind != "streams" || row["states"]["unknown"] == 0, "{row:#}");
     }
 
     let told = snapshot(&kafka.bootstrap(), &["-g", "s.k-*", "--coordinator-log", "off"]);

@@ -75,6 +75,7 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
     ];
     entries.extend(detail_verdict::of_judgement(group, &group.judgement, state.is_fresh_group(group), look));
     entries.push(detail_verdict::of_thresholds(group));
+    entries.push(detail_verdict::of_storm(group));
     entries.extend([
         Entry::title("Facts"),
         Entry::new("type", group.kind.to_string()),

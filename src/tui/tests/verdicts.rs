@@ -271,6 +271,10 @@ fn the_detail_of_a_partition_tells_all_that_it_was_judged_by() {
     let partition = &mut group.partitions[0];
     partition.stable = partition.end.map(|end| end - 1463);
     partition.open_transaction = 1463;
+    partition.open_for = TimeLag::MoreThan(40 * MINUTE);
+    partition.subscribed = Some(false);
+    partition.rates.two_steps = Some(90);
+    (partition.signs.arrives, partition.signs.in_turn) = (true, true);
     partition.doubtful = 1;
     partition.time_lag = TimeLag::Known { time: 12 * MINUTE, error: Duration::from_secs(2) };
     partition.signs.silent = 3 * MINUTE;
