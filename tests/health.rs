@@ -363,3 +363,24 @@ fn a_share_group_is_judged_by_its_backlog() {
     let same = |group: &GroupView| i64::try_from(group.totals.backlog).ok() == lag;
     until(&mut collector, id, "the broker's own figure", || {}, same);
 }
+
+#[test]
+fn the_owner_of_a_partition_without_writes_is_named() {
+    let (kafka, id) = (shared(), "h.quiet");
+    kafka.create_topic(id, 2);
+    let spec = GroupSpec::consumer(id).topics(&[id]).commit_after_poll();
+    let _members = kafka.start_group(&spec, 2);
+    let mut collector = watching(id);
+    let write = || _ = kafka.produce(id, 0, 5);
+    let told = |group: &GroupView| group.judgement.reasons.iter().any(|found| found.reason.rule() == "nothing_arrives");
+    until(&mut collector, id, "the owner of nothing", write, told);
+    let row = row(&collector, id);
+    let is = |reason: &&Value| reason["rule"] == "nothing_arrives";
+    let reason = row["reasons"].as_array().unwrap().iter().find(is).unwrap();
+    let owner = &partition(&row, id, 1)["owner"];
+    assert_eq!((&reason["members"], &reason["member"]), (&json!(1), owner), "{row:#}");
+    for member in row["members"].as_array().unwrap() {
+        let own = member["reasons"].as_array().unwrap().iter().any(|reason| is(&reason));
+        assert_eq!(own, member["member"] == *owner, "{row:#}");
+    }
+}

@@ -239,15 +239,23 @@ fn share_streams_and_connect_groups_beside_others() {
 
     let told = snapshot(&kafka.bootstrap(), &["-g", "s.k-*"]);
     assert_eq!(told["complete"], true, "{told:#}");
+    let log = kafka.call("topics", json!({"topics": ["__consumer_offsets"]}));
+    let partitions = log[0]["partitions"].as_array().map(Vec::len);
+    assert_eq!((&told["log"]["partitions"], &told["log"]["caught_up"]), (&json!(partitions), &json!(partitions)));
+    assert_eq!((&told["log"]["whole"], &told["log"]["skipped"]), (&json!(true), &json!(0)), "{:#}", told["log"]);
+    assert!(told["log"]["held"].is_array() && told["log"]["damaged"] == 0, "{:#}", told["log"]);
+    assert!(told["log"]["read"].as_u64() > told["log"]["dropped"].as_u64(), "{:#}", told["log"]);
+    assert_documented(&told);
     for (id, kind) in [("s.k-share", "share"), ("s.k-streams", "streams"), ("s.k-connect", "connect")] {
         let truth = kafka.describe(id);
         let row = group(&told, id);
         assert_eq!((&row["type"], row["state"].as_str()), (&json!(kind), Some(truth.state.as_str())));
         assert_eq!(row["members"].as_array().map(Vec::len), Some(truth.members.len()));
+        assert!(kind != "streams" || row["states"]["unknown"] == 0, "{row:#}");
     }
 
     let told = snapshot(&kafka.bootstrap(), &["-g", "s.k-*", "--coordinator-log", "off"]);
-    assert_eq!(told["complete"], true, "{told:#}");
+    assert_eq!((&told["complete"], &told["log"]), (&json!(true), &Value::Null), "{told:#}");
     for id in ["s.k-share", "s.k-streams"] {
         let row = group(&told, id);
         assert_eq!((&row["type"], &row["plan"], &row["lag"]), (&json!("share or streams"), &Value::Null, &Value::Null));
@@ -266,6 +274,35 @@ fn share_streams_and_connect_groups_beside_others() {
     assert_eq!(group(&told, "s.k-registry")["type"], "sr");
     let row = group(&told, "s.k-plain");
     assert_eq!((&row["type"], &row["lag"]), (&json!("classic"), &json!(0)));
+}
+
+/// One task, and a copy of it: of three members one does it, one keeps the copy, one has nothing.
+#[test]
+fn streams_members_without_an_active_task_say_why() {
+    let kafka = shared();
+    kafka.create_topic("s.standby", 1);
+    kafka.alter_config("GROUP", "s.standby", "streams.num.standby.replicas", "1");
+    let spec = GroupSpec::streams("s.standby").topics(&["s.standby"]).stateful();
+    let _members = kafka.start_group(&spec, 3);
+    let (row, truth) = wait_until("each member to have its tasks, and the report to say so", DEADLINE, || {
+        let truth = kafka.describe("s.standby");
+        let counts = |kind| truth.members.iter().flat_map(|member| &member.tasks).map(|tasks| tasks[kind].len()).sum();
+        let counts: [usize; 2] = [counts("active"), counts("standby")];
+        let row = group(&snapshot(&kafka.bootstrap(), &["-g", "s.standby"]), "s.standby").clone();
+        if counts == [1, 1] && row["state"] == "Stable" { Ok((row, truth)) } else { Err(format!("{truth:?} {row:#}")) }
+    });
+    for told in row["members"].as_array().expect("members") {
+        let tasks = truth.member(told["client_id"].as_str().expect("a client id")).tasks.as_ref().expect("tasks");
+        let expected = match (tasks["active"].len(), tasks["standby"].len()) {
+            (1, 0) => Value::Null,
+            (0, 1) => json!("standby tasks only"),
+            _ => json!("3 members > 1 task"),
+        };
+        assert_eq!(told["idle"], expected, "{row:#}");
+    }
+    assert_eq!((&row["idle_members"], idle_reasons(&row).len()), (&json!(2), 2), "{row:#}");
+    assert_eq!((&row["current"]["idle"], &row["plan"]), (&json!(2), &Value::Null), "{row:#}");
+    assert_eq!(row["current"]["partitions_over_mean"], 3.0, "{row:#}");
 }
 
 #[test]
@@ -425,6 +462,16 @@ fn observed_for_a_while_as_a_configuration_file_says() {
     }
     assert!(row["rates"]["consumed"]["per_second"].as_f64().is_some_and(|rate| rate > 0.0), "{row:#}");
     assert_eq!(partition(row, "s.watched.left", 0)["state"], "abandoned", "the group's own threshold: {row:#}");
+    let signs = |topic| partition(row, topic, 0)["signs"].clone();
+    assert_eq!(
+        (&signs("s.watched")["subscribed"], &signs("s.watched.left")["subscribed"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!((&signs("s.watched")["arrives"], &signs("s.watched.left")["two_steps"]), (&json!(false), &Value::Null));
+    assert!(signs("s.watched")["two_steps"].as_u64().is_some_and(|records| records >= 40), "20 a poll: {row:#}");
+    let lags: Vec<_> = row["lag_history"].as_array().expect("lags").iter().filter_map(Value::as_u64).collect();
+    let last = lags.last().copied();
+    assert!(lags.len() > 1 && last >= row["lag"].as_u64() && last < Some(5000), "nothing is written: {row:#}");
 }
 
 #[test]
@@ -467,8 +514,13 @@ fn keys(value: &Value, out: &mut std::collections::BTreeSet<String>) {
 
 #[test]
 fn every_field_is_documented() {
+    assert_documented(&run(&mut command(&["snapshot", "--demo", "--observe", "12s", "--format", "json"])).json());
+}
+
+#[track_caller]
+fn assert_documented(told: &Value) {
     let mut fields = std::collections::BTreeSet::new();
-    keys(&run(&mut command(&["snapshot", "--demo", "--observe", "12s", "--format", "json"])).json(), &mut fields);
+    keys(told, &mut fields);
     let documented = include_str!("../docs/snapshot-json.md");
     let word = |c: char| !c.is_alphanumeric() && c != '_';
     let words: std::collections::BTreeSet<&str> = documented.split(word).collect();

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use crate::assign::GroupInput;
+use crate::model::figures::plural;
+use crate::model::{Tasks, TopicPartitions};
 
 /// The first reason that applies to a member without partitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,8 +19,14 @@ pub enum IdleReason {
     NothingSubscribed,
     /// The topics that it subscribes to have fewer partitions than subscribers.
     MoreMembersThanPartitions { members: usize, partitions: usize },
-    /// The assignor left it out although there are enough partitions (range over several small topics).
+    /// The assignor left it out although there are enough partitions (range over several small topics), or tasks.
     LeftOut,
+    /// Streams: nobody is given tasks.
+    NotReady,
+    /// Streams: it keeps copies of what others do.
+    NoActiveTask { standby: bool, warmup: bool },
+    /// Streams: there are fewer tasks than members.
+    MoreMembersThanTasks { members: usize, tasks: usize },
 }
 
 /// Where a member without partitions is in its group's rebalance.
@@ -31,6 +39,21 @@ pub enum Standing {
     Awaits(usize),
     /// It is not in the assignment that the group has.
     Joined,
+    /// Streams: a topic of the topology is missing, or the coordinator has not looked yet.
+    NotReady,
+}
+
+impl Standing {
+    /// Why it has nothing yet; `None`: it has what it shall have.
+    fn reason(self) -> Option<IdleReason> {
+        match self {
+            Self::Settled => None,
+            Self::Rebalancing => Some(IdleReason::Rebalancing),
+            Self::Awaits(partitions) => Some(IdleReason::WaitsForRevocation { partitions }),
+            Self::Joined => Some(IdleReason::JoinedSince),
+            Self::NotReady => Some(IdleReason::NotReady),
+        }
+    }
 }
 
 impl IdleReason {
@@ -41,11 +64,8 @@ impl IdleReason {
 
     /// The reason for member `member` of `group`, which holds nothing and is at that point.
     pub fn of(group: &GroupInput, member: usize, at: Standing) -> Self {
-        match at {
-            Standing::Settled => {}
-            Standing::Rebalancing => return Self::Rebalancing,
-            Standing::Awaits(partitions) => return Self::WaitsForRevocation { partitions },
-            Standing::Joined => return Self::JoinedSince,
+        if let Some(reason) = at.reason() {
+            return reason;
         }
         let existing = |topic: &&u32| group.topics.get(**topic as usize).is_some_and(|topic| topic.count() > 0);
         let topics: Vec<u32> = group.members[member].topics.iter().filter(existing).copied().collect();
@@ -60,6 +80,19 @@ impl IdleReason {
         }
         Self::LeftOut
     }
+
+    /// The reason for a member of a streams group that has these tasks, none of them active; `tasks`: how many are active
+    /// in all.
+    pub fn of_tasks(own: &Tasks, members: usize, tasks: usize, at: Standing) -> Self {
+        let any = |tasks: &TopicPartitions| tasks.values().any(|numbers| !numbers.is_empty());
+        let (standby, warmup) = (any(&own.standby), any(&own.warmup));
+        match at.reason() {
+            Some(reason) => reason,
+            None if standby || warmup => Self::NoActiveTask { standby, warmup },
+            None if members > tasks => Self::MoreMembersThanTasks { members, tasks },
+            None => Self::LeftOut,
+        }
+    }
 }
 
 impl fmt::Display for IdleReason {
@@ -73,9 +106,16 @@ impl fmt::Display for IdleReason {
             Self::JoinedSince => f.write_str("joined since the last rebalance"),
             Self::NothingSubscribed => f.write_str("nothing that it subscribes to exists"),
             Self::MoreMembersThanPartitions { members, partitions } => {
-                write!(f, "{members} members > {partitions} partitions")
+                write!(f, "{members} members > {}", plural(*partitions, "partition"))
             }
             Self::LeftOut => f.write_str("left out by the assignor"),
+            Self::NotReady => f.write_str("no tasks while the group is NotReady"),
+            Self::NoActiveTask { warmup: false, .. } => f.write_str("standby tasks only"),
+            Self::NoActiveTask { standby: false, .. } => f.write_str("warm-up tasks only"),
+            Self::NoActiveTask { .. } => f.write_str("standby and warm-up tasks only"),
+            Self::MoreMembersThanTasks { members, tasks } => {
+                write!(f, "{members} members > {}", plural(*tasks, "task"))
+            }
         }
     }
 }
@@ -105,5 +145,22 @@ mod tests {
         assert_eq!(of(4, &[2, 2], Standing::Settled), IdleReason::LeftOut);
         assert_eq!(of(1, &[0], Standing::Settled), IdleReason::NothingSubscribed);
         assert_eq!(of(1, &[], Standing::Settled), IdleReason::NothingSubscribed);
+    }
+
+    #[test]
+    fn a_streams_member_without_active_tasks_says_why() {
+        let some = || TopicPartitions::from([("0".into(), vec![1])]);
+        let none = || TopicPartitions::from([("0".into(), Vec::new())]);
+        let says = |standby, warmup, members, at| {
+            let own = Tasks { standby, warmup, ..Tasks::default() };
+            IdleReason::of_tasks(&own, members, 4, at).to_string()
+        };
+        assert_eq!(says(some(), none(), 5, Standing::Settled), "standby tasks only");
+        assert_eq!(says(none(), some(), 5, Standing::Settled), "warm-up tasks only");
+        assert_eq!(says(some(), some(), 5, Standing::Settled), "standby and warm-up tasks only");
+        assert_eq!(says(none(), none(), 5, Standing::Settled), "5 members > 4 tasks");
+        assert_eq!(says(none(), none(), 4, Standing::Settled), "left out by the assignor");
+        assert_eq!(says(some(), none(), 5, Standing::Rebalancing), "a rebalance is under way");
+        assert_eq!(says(none(), none(), 5, Standing::NotReady), "no tasks while the group is NotReady");
     }
 }

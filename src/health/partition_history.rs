@@ -302,9 +302,14 @@ impl PartitionHistory {
         })
     }
 
+    /// The most records that are on their way between two commits; `None`: there are not enough commits yet to tell.
+    pub fn two_steps(&self) -> Option<u64> {
+        self.window().map(|window| window.two_steps())
+    }
+
     /// Whether that lag is no more than what is on its way between two commits: it is not behind.
     pub fn in_flight(&self, lag: u64) -> bool {
-        self.window().is_some_and(|window| lag <= window.two_steps())
+        self.two_steps().is_some_and(|most| lag <= most)
     }
 
     /// Whether there was a backlog at both ends of the window: it then shows what the consumer can do at most.

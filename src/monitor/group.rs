@@ -83,7 +83,7 @@ pub fn build(id: &Name, group: &Group, memory: &mut Memory, around: &Around<'_>)
         ..GroupView::default()
     };
     view.rates = progress::rates(partitions.iter());
-    if group.kind.is_consumer() && !members.is_empty() {
+    if (group.kind.is_consumer() || group.kind == GroupKind::Streams) && !members.is_empty() {
         let facts = Facts {
             kind: &group.kind,
             description,
@@ -103,7 +103,7 @@ pub fn build(id: &Name, group: &Group, memory: &mut Memory, around: &Around<'_>)
 }
 
 /// Judges the current assignment, gives idle members their reason, and makes the alternative. There is none while nothing
-/// is held (a rebalance, or no topics).
+/// is held (a rebalance, or no topics), nor of a streams group: its tasks are not handed out partition by partition.
 fn judge(
     view: &mut GroupView,
     memory: &mut Memory,
@@ -115,17 +115,24 @@ fn judge(
     if memory.planned.as_ref().is_none_or(|(before, ..)| **before != basis) {
         let basis = Arc::new(basis);
         let now = basis.now();
-        let planned = !basis.current().is_empty();
+        let planned = view.kind.is_consumer() && !basis.current().is_empty();
         let answer = planned.then(|| basis.answer(&Question::of(preferences.assignor)).ok()).flatten();
         memory.planned = Some((basis, now, answer));
     }
     let Some((basis, now, answer)) = &memory.planned else { return };
     let Answered { metrics, drains, members: forecasts } = now;
     let assumed = members.iter().any(|member| member.subscription.is_none());
+    let (count, active) = (members.len(), members.iter().map(MemberView::active_tasks).sum());
     for (place, member) in members.iter_mut().enumerate() {
         member.drain = forecasts.get(place).copied().unwrap_or_default();
         if member.is_idle() {
-            let reason = IdleReason::of(&basis.input, place, standing(view, member));
+            let at = standing(view, member);
+            let reason = match &member.log {
+                Some(log) if view.kind == GroupKind::Streams => {
+                    IdleReason::of_tasks(&log.tasks.clone().unwrap_or_default(), count, active, at)
+                }
+                _ => IdleReason::of(&basis.input, place, at),
+            };
             member.idle = Some(reason);
             member.idle_assumed = assumed && reason.needs_subscriptions();
         }
@@ -141,7 +148,8 @@ fn judge(
     }
     view.metrics = Some(metrics.clone());
     view.drains = Some(*drains);
-    view.basis = Some(Arc::clone(basis));
+    // A question would be about another assignment.
+    view.basis = view.kind.is_consumer().then(|| Arc::clone(basis));
 }
 
 /// Where a member without partitions is in the group's rebalance.
@@ -152,6 +160,7 @@ fn standing(view: &GroupView, member: &MemberView) -> Standing {
     match view.state {
         _ if awaits > 0 => Standing::Awaits(awaits),
         GroupState::Stable => Standing::Settled,
+        GroupState::NotReady => Standing::NotReady,
         // It has its target, nothing, though others are not there yet.
         GroupState::Reconciling if epoch.is_some() && epoch == view.epoch => Standing::Settled,
         GroupState::Reconciling | GroupState::Assigning if behind || epoch == Some(0) => Standing::Joined,

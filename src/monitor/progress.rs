@@ -207,6 +207,7 @@ fn tell(
         written: log.produced(window).or_else(|| log.produced(Duration::ZERO)),
         consumed,
         in_flight: lag.is_some_and(|lag| history.in_flight(lag)),
+        two_steps: history.two_steps(),
     };
     partition.time_lag = match (lag, offset) {
         (Some(0), _) => TimeLag::None,

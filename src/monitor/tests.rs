@@ -232,6 +232,7 @@ fn rates_and_forecast_come_with_time() {
     let [behind, level] = [group.partitions[0].rates, group.partitions[1].rates];
     assert_eq!((behind.written, behind.consumed, behind.in_flight), (per(20.0), per(50.0), false));
     assert_eq!((level.written, level.consumed, level.in_flight), (per(5.0), per(5.0), true));
+    assert_eq!((behind.two_steps, level.two_steps), (Some(200), Some(20)));
     assert_eq!((group.rates.written, group.rates.consumed), (per(25.0), per(55.0)));
     assert_eq!((group.members[0].capacity, group.members[1].capacity), (Some(50.0), None));
     // 4700 behind, and 30 a second gained on them.
@@ -290,4 +291,16 @@ fn a_gap_of_the_stream_reaches_the_view() {
         assert_eq!((told.lower_bound, told.total_lower_bound, told.missing), (true, true, Some(why)));
         assert_eq!(told.total, 1, "what was counted happened");
     }
+}
+
+/// The topology may lie before the part of the log that was read: then nothing tells which partitions a task reads.
+#[test]
+fn a_streams_member_with_an_active_task_is_not_idle() {
+    use crate::model::{MemberLog, Tasks};
+    let member = |active: &[i32]| {
+        let tasks = Tasks { active: BTreeMap::from([("0".into(), active.to_vec())]), ..Tasks::default() };
+        let log = Some(Box::new(MemberLog { tasks: Some(tasks), ..MemberLog::default() }));
+        view::MemberView { partitions: Some(Vec::new()), log, ..view::MemberView::default() }
+    };
+    assert_eq!((member(&[0, 1]).is_idle(), member(&[]).is_idle()), (false, true));
 }

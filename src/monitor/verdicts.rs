@@ -1,11 +1,12 @@
 //! From a group's view to the verdicts on its partitions, its members and itself.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
-use super::view::{GroupView, PartitionView};
+use super::view::{GroupView, MemberView, PartitionView};
 use crate::health::rebalances::Storm;
 use crate::health::verdict::{GroupSigns, Owner, PartitionSigns, judge, judge_group, judge_member};
-use crate::health::{Direction, Judgement, Reason, Thresholds, TimeLag};
+use crate::health::{Direction, Judgement, PartitionLag, Reason, Thresholds, TimeLag};
 use crate::model::{At, GroupKind, GroupState};
 
 /// Judges a group as of `now`.
@@ -28,7 +29,7 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
                 time_lag: partition.time_lag,
                 direction: if partition.signs.in_turn { Direction::Falling } else { partition.direction },
                 written: partition.rates.written,
-                in_flight: partition.rates.in_flight,
+                in_flight: partition.rates.two_steps.filter(|_| partition.rates.in_flight),
                 commit: partition.signs,
                 group_commits,
                 rebalancing,
@@ -51,23 +52,39 @@ pub fn judge_all(group: &mut GroupView, now: At, storm: Storm, thresholds: Thres
             _ => Judgement::unknown(Reason::NotRead),
         };
     }
-    let owned = |member: &super::view::MemberView| member.partitions.as_ref().map_or(0, Vec::len) + member.elsewhere;
+    let quiet = nothing_arrives(group);
+    for first in &quiet {
+        if let Some(member) = group.members.get_mut(*first) {
+            member.judgement.note(Reason::NothingArrives { members: 1, first: *first });
+        }
+    }
+    let owned = |member: &MemberView| member.partitions.as_ref().map_or(0, Vec::len) + member.elsewhere;
+    // In a share group many members have the same partition.
+    let counted = group.members.iter().map(owned).enumerate().filter(|_| group.kind != GroupKind::Share);
+    let (largest, most) = counted.max_by_key(|(place, owned)| (*owned, Reverse(*place))).unwrap_or_default();
     let signs = GroupSigns {
         described: group.described_at.is_some(),
         reads_partitions: group.kind.reads_partitions(),
         needs_log: group.kind == GroupKind::ShareOrStreams,
         members: group.members.len(),
         idle: if rebalancing.is_some() { 0 } else { group.idle },
-        nothing_arrives: nothing_arrives(group),
-        // In a share group many members have the same partition.
-        most: if group.kind.is_consumer() { group.members.iter().map(owned).max().unwrap_or(0) } else { 0 },
+        nothing_arrives: quiet.first().map(|first| (quiet.len(), *first)),
+        most,
+        largest,
         owned: group.members.iter().map(owned).sum(),
         rebalancing,
         storm: group.rebalances.frequency.storm.map(|count| (count, storm.window)),
         problems: group.problems.len(),
     };
     group.judgement = judge_group(&signs, (0..partitions.len()).filter_map(grouped));
-    group.thresholds = thresholds;
+    for reason in group.judgement.reasons.iter().map(|finding| finding.reason) {
+        if let Reason::Uneven { member, .. } = reason
+            && let Some(member) = group.members.get_mut(member)
+        {
+            member.judgement.note(reason);
+        }
+    }
+    (group.thresholds, group.storm) = (thresholds, storm);
     let counts = |partition: &&PartitionView| partition.lag.records().is_some();
     group.time_lag = TimeLag::longest(partitions.iter().filter(counts).map(|partition| partition.time_lag));
 }
@@ -98,18 +115,20 @@ fn owner(group: &GroupView, partition: &PartitionView, rebalancing: bool) -> Own
     }
 }
 
-/// Members that own only partitions that nothing is written to, where something is written to others.
-fn nothing_arrives(group: &GroupView) -> usize {
+/// Places of the members that own only partitions that nothing is written to, where something is written to others.
+fn nothing_arrives(group: &GroupView) -> Vec<usize> {
     let arrives = |partition: &PartitionView| partition.rates.written.map(|rate| rate.per_second > 0.0);
     if group.kind == GroupKind::Share || !group.partitions.iter().any(|partition| arrives(partition) == Some(true)) {
-        return 0;
+        return Vec::new();
     }
     let quiet = |place: &usize| {
         let partition = group.partitions.get(*place);
-        partition.is_some_and(|partition| arrives(partition) == Some(false) && partition.lag.records() == Some(0))
+        let read = |lag: PartitionLag| lag.records() == Some(0) || lag == PartitionLag::NoCommit { held: Some(0) };
+        partition.is_some_and(|partition| arrives(partition) == Some(false) && read(partition.lag))
     };
-    let members = group.members.iter().filter_map(|member| member.partitions.as_ref());
-    members.filter(|held| !held.is_empty() && held.iter().all(quiet)).count()
+    let held =
+        group.members.iter().enumerate().filter_map(|(place, member)| Some((place, member.partitions.as_ref()?)));
+    held.filter(|(_, held)| !held.is_empty() && held.iter().all(quiet)).map(|(place, _)| place).collect()
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use crate::monitor::{Monitor, Preferences};
 struct Scene {
     monitor: Monitor,
     poll: u64,
+    kind: GroupKind,
     state: GroupState,
     /// Of each member the partitions of `t` that it holds.
     members: Vec<Vec<i32>>,
@@ -42,7 +43,6 @@ struct Scene {
     unread: bool,
     /// Its members and state were not read yet.
     undescribed: bool,
-    kind: GroupKind,
     /// Partitions of topics that were not selected, of each member.
     elsewhere: usize,
     /// No member has ever joined.
@@ -59,6 +59,7 @@ impl Scene {
         Self {
             monitor: Monitor::new(Preferences::default()),
             poll: 0,
+            kind: GroupKind::Classic,
             state: if members.is_empty() { GroupState::Empty } else { GroupState::Stable },
             members,
             subscribed: Some(vec!["t"]),
@@ -73,7 +74,6 @@ impl Scene {
             answered: None,
             unread: false,
             undescribed: false,
-            kind: GroupKind::Classic,
             elsewhere: 0,
             simple: false,
             begins: 0,
@@ -197,6 +197,8 @@ fn a_consumer_that_keeps_up_is_ok() {
     });
     assert_eq!(verdict(&group), (Verdict::Ok, Severity::Ok), "{:?}", group.judgement);
     assert_eq!(group.judgement.completeness, 1.0);
+    let on_its_way = matches!(group.judgement.reasons[0].reason, Reason::InFlight { lag: 1..=200, threshold: 400 });
+    assert!(on_its_way, "two steps of 4 s: {:?}", group.judgement);
     assert!(group.time_lag.at_least().unwrap() <= Duration::from_secs(6), "{}", group.time_lag);
 }
 
@@ -823,6 +825,61 @@ fn a_coordinator_that_does_not_answer_makes_no_lag() {
     scene.answered = None;
     scene.read_all();
     assert_eq!(scene.look().judgement.verdict, Verdict::Ok);
+}
+
+#[test]
+fn owners_of_empty_partitions_are_named_and_say_so_themselves() {
+    let mut scene = Scene::new(&[&[0], &[1], &[2, 3]]);
+    let group = scene.for_seconds(60, |scene, _| {
+        scene.ends[0] += 20;
+        scene.read_all();
+        // An empty log, where many consumers commit nothing.
+        (scene.ends[1], scene.commits[1]) = (0, None);
+    });
+    let reason = group.judgement.reasons.iter().map(|finding| finding.reason);
+    let named = Reason::NothingArrives { members: 2, first: 1 };
+    assert_eq!(reason.filter(|reason| *reason == named).count(), 1, "{:?}", group.judgement);
+    let quiet: Vec<bool> = group.members.iter().map(super::super::view::MemberView::is_quiet).collect();
+    assert_eq!(quiet, [false, true, true]);
+    let own = &group.members[2].judgement;
+    assert_eq!((own.verdict, own.severity), (Verdict::Ok, Severity::Note), "{own:?}");
+    assert_eq!(own.reasons.last().unwrap().reason, Reason::NothingArrives { members: 1, first: 2 });
+    // Once is enough, however often it is judged.
+    assert_eq!(own.reasons.len(), 2, "{own:?}");
+    let busy = &group.members[0].judgement;
+    assert_eq!((busy.verdict, busy.severity, busy.reasons.len()), (Verdict::Ok, Severity::Ok, 1), "{busy:?}");
+    // Records come to all: nobody is named any more.
+    let group = scene.for_seconds(60, |scene, _| {
+        scene.write(10);
+        scene.read_all();
+    });
+    assert!(!group.members.iter().any(super::super::view::MemberView::is_quiet), "{:?}", group.judgement);
+}
+
+#[test]
+fn the_member_that_owns_most_is_named() {
+    let mut scene = Scene::new(&[&[0], &[1, 2, 3, 4, 5, 6], &[7]]);
+    let group = scene.look();
+    let uneven = Reason::Uneven { partitions: 6, of: 8, members: 3, member: 1 };
+    let of = |judgement: &crate::health::Judgement| judgement.reasons.iter().any(|finding| finding.reason == uneven);
+    assert!(of(&group.judgement), "{:?}", group.judgement);
+    let own: Vec<bool> = group.members.iter().map(|member| of(&member.judgement)).collect();
+    assert_eq!(own, [false, true, false]);
+}
+
+#[test]
+fn a_streams_groups_assignment_is_judged_and_has_no_alternative() {
+    let mut scene = Scene::new(&[&[0, 1, 2, 3], &[4]]);
+    (scene.kind, scene.ends[4]) = (GroupKind::Streams, 1600);
+    let group = scene.look();
+    assert!(!rules(&group).contains(&"uneven"), "not twice a fair share");
+    let metrics = group.metrics.unwrap();
+    assert_eq!((metrics.largest_lag, metrics.lag_over_mean, metrics.partitions_over_mean), (600, Some(2.0), Some(1.6)));
+    assert!(group.plan.is_none() && group.basis.is_none());
+    scene.members.extend([Vec::new(), Vec::new()]);
+    let group = scene.look();
+    let uneven = Reason::Uneven { partitions: 4, of: 5, members: 4, member: 0 };
+    assert!(group.judgement.reasons.iter().any(|finding| finding.reason == uneven), "{:?}", group.judgement);
 }
 
 /// What a consumer does for three polls: how many tens of records are written in each, and whether it stands still, reads

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::plan::Basis;
 use crate::assign::Assignor;
 use crate::assign::metrics::Metrics;
-use crate::health::rebalances::Happening;
+use crate::health::rebalances::{Happening, Storm};
 use crate::health::{
-    Direction, Drain, IdleReason, Judgement, LagTotals, MemberForecast, PartitionLag, Rate, Thresholds, TimeLag,
+    Direction, Drain, IdleReason, Judgement, LagTotals, MemberForecast, PartitionLag, Rate, Reason, Thresholds, TimeLag,
 };
 use crate::model::{
     At, Evidence, GroupKind, GroupState, Listing, LogGap, LogProgress, MemberLog, Name, Probes, Problem, Progress,
@@ -141,6 +141,7 @@ pub struct GroupView {
     pub judgement: Judgement,
     /// What it was judged by.
     pub thresholds: Thresholds,
+    pub storm: Storm,
     /// Problems of this group and of its topics.
     pub problems: Vec<Problem>,
 }
@@ -214,9 +215,20 @@ pub struct MemberView {
 }
 
 impl MemberView {
-    /// It is known to hold nothing at all.
+    /// It is known to hold nothing at all. Which partitions a streams task reads is not known without the topology.
     pub fn is_idle(&self) -> bool {
-        self.elsewhere == 0 && self.partitions.as_ref().is_some_and(Vec::is_empty)
+        self.elsewhere == 0 && self.partitions.as_ref().is_some_and(Vec::is_empty) && self.active_tasks() == 0
+    }
+
+    /// Streams: how many active tasks it has.
+    pub fn active_tasks(&self) -> usize {
+        let tasks = self.log.iter().filter_map(|log| log.tasks.as_ref());
+        tasks.flat_map(|tasks| tasks.active.values()).map(Vec::len).sum()
+    }
+
+    /// It holds only partitions that nothing is written to, while something is written to others of the group.
+    pub fn is_quiet(&self) -> bool {
+        self.judgement.reasons.iter().any(|finding| matches!(finding.reason, Reason::NothingArrives { .. }))
     }
 }
 
@@ -269,6 +281,8 @@ pub struct PartitionRates {
     pub consumed: Option<Rate>,
     /// Its lag is on its way between two commits: no backlog.
     pub in_flight: bool,
+    /// Records in two mean steps from commit to commit, the most that is on its way; `None`: no rhythm is known.
+    pub two_steps: Option<u64>,
 }
 
 impl PartitionView {

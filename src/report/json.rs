@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::Outcome;
 use crate::health::{LagTotals, PartitionLag};
-use crate::model::{At, Name, Problem, Scope, millis};
+use crate::model::{At, GroupKind, LogProgress, Name, Problem, Scope, millis};
 use crate::monitor::view::{Feed, GroupView, MemberView, PartitionView, Rates, View};
 
 /// Version of the schema: grows when a field changes its meaning or goes away, not when one is added.
@@ -32,6 +32,8 @@ pub struct Snapshot {
     cluster: Cluster,
     /// Groups of every kind in the cluster, selected or not.
     groups_total: Option<usize>,
+    /// How far the coordinator log was read; `null`: it is not read.
+    log: Option<Log>,
     groups: Vec<Group>,
     problems: Vec<ProblemRow>,
 }
@@ -42,6 +44,28 @@ struct Cluster {
     id: Option<Name>,
     brokers: Option<usize>,
     controller: Option<i32>,
+}
+
+#[derive(Debug, Serialize)]
+struct Log {
+    /// Of `__consumer_offsets`, and how many of them are read to the end.
+    partitions: usize,
+    caught_up: usize,
+    /// Partitions in which an open transaction hides what was written after it.
+    held: Vec<i32>,
+    /// It was read from its beginning.
+    whole: bool,
+    /// Offsets before the part that is read.
+    skipped: u64,
+    /// How far back; `null`: all of it, or the newest records.
+    history_ms: Option<u64>,
+    /// Records.
+    read: u64,
+    dropped: u64,
+    unknown: u64,
+    damaged: u64,
+    decoding_ms: u64,
+    age_ms: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -75,6 +99,8 @@ struct Group {
     time_lag: health::TimeLagRow,
     /// Where its lag went within the last minute.
     trend: &'static str,
+    /// Total lag over the last 10 minutes, at times the same time apart, oldest first.
+    lag_history: Vec<u64>,
     /// What the verdict was judged by.
     thresholds: health::ThresholdsRow,
     #[serde(flatten)]
@@ -177,6 +203,8 @@ struct Partition {
     doubtful: u64,
     /// Records that an open transaction holds.
     open_transaction: u64,
+    /// How long the oldest of them waits.
+    open_for: health::TimeLagRow,
     /// Records deleted before they were read.
     lost: Option<u64>,
     /// How far the commit is past the end.
@@ -237,8 +265,26 @@ pub fn snapshot(outcome: &Outcome) -> Snapshot {
             controller: view.cluster.controller,
         },
         groups_total: view.listing.map(|listing| listing.total),
+        log: view.log.as_ref().map(|log| log_row(log, view.now)),
         groups: view.groups.iter().map(|group| group_row(group, view)).collect(),
         problems,
+    }
+}
+
+fn log_row(log: &LogProgress, now: At) -> Log {
+    Log {
+        partitions: log.partitions,
+        caught_up: log.caught_up,
+        held: log.held.clone(),
+        whole: log.whole,
+        skipped: log.skipped,
+        history_ms: log.history_ms,
+        read: log.read,
+        dropped: log.dropped,
+        unknown: log.unknown,
+        damaged: log.damaged,
+        decoding_ms: log.decoding_ms,
+        age_ms: millis(now.since(log.observed_at)),
     }
 }
 
@@ -247,10 +293,7 @@ fn group_row(group: &GroupView, view: &View) -> Group {
     let called = |place: usize| Some(group.members.get(place)?.id.clone());
     Group {
         group: group.id.clone(),
-        r#type: match &group.kind {
-            crate::model::GroupKind::Other(protocol_type) => protocol_type.raw().to_owned(),
-            kind => kind.to_string(),
-        },
+        r#type: kind(&group.kind),
         state: group.state.name(),
         evidence: group.evidence,
         assignor: group.assignor.clone(),
@@ -269,7 +312,8 @@ fn group_row(group: &GroupView, view: &View) -> Group {
         health: health::verdict(&group.judgement, group),
         time_lag: health::time_lag(group.time_lag),
         trend: health::direction(group.direction),
-        thresholds: health::thresholds(group.thresholds),
+        lag_history: group.trend.clone(),
+        thresholds: health::thresholds(group),
         totals: totals(&group.totals),
         rates: plans::rates(group.rates),
         drains: group.drains.as_ref().map(|drains| plans::group_drain(drains, called)),
@@ -280,6 +324,13 @@ fn group_row(group: &GroupView, view: &View) -> Group {
         rebalances: rebalances::rows(&group.rebalances),
         events: rebalances::events(&group.rebalances),
         problems: group.problems.iter().map(|problem| problem_row(problem, view.now)).collect(),
+    }
+}
+
+fn kind(kind: &GroupKind) -> String {
+    match kind {
+        GroupKind::Other(protocol_type) => protocol_type.raw().to_owned(),
+        kind => kind.to_string(),
     }
 }
 
@@ -354,6 +405,7 @@ fn partition_row(partition: &PartitionView, group: &GroupView, now: At) -> Parti
         lag: partition.lag.readable(),
         doubtful: partition.doubtful,
         open_transaction: partition.open_transaction,
+        open_for: health::time_lag(partition.open_for),
         lost,
         past_end,
         held,

@@ -75,6 +75,7 @@ fn of_group(state: &State, group: &GroupView, look: &Look) -> Vec<Entry> {
     ];
     entries.extend(detail_verdict::of_judgement(group, &group.judgement, state.is_fresh_group(group), look));
     entries.push(detail_verdict::of_thresholds(group));
+    entries.push(detail_verdict::of_storm(group));
     entries.extend([
         Entry::title("Facts"),
         Entry::new("type", group.kind.to_string()),
@@ -291,7 +292,7 @@ fn of_partition(state: &State, group: &GroupView, partition: &PartitionView, loo
         Entry::new("log end", offset(partition.end)),
         Entry::new("lag", figure(state, partition)),
     ];
-    let PartitionRates { written, consumed, in_flight } = partition.rates;
+    let PartitionRates { written, consumed, in_flight, .. } = partition.rates;
     entries.extend(of_rates(Rates { written, consumed }));
     if in_flight && partition.lag.readable().is_some_and(|lag| lag > 0) {
         entries.push(Entry::new("backlog", "none: its lag is on its way between two commits"));

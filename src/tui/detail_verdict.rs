@@ -6,7 +6,7 @@ use super::look::Look;
 use super::page::Entry;
 use super::sentence;
 use super::standing;
-use crate::health::verdict::{COMPLETE, Finding};
+use crate::health::verdict::{ARRIVES, COMPLETE, Finding};
 use crate::health::{Judgement, Rewound, TimeLag};
 use crate::monitor::view::{GroupView, PartitionView};
 
@@ -36,7 +36,14 @@ pub fn of_judgement(group: &GroupView, judgement: &Judgement, fresh: bool, look:
 fn found(group: &GroupView, finding: &Finding, look: &Look) -> String {
     let more = and_more(finding.count.saturating_sub(1));
     let place = sentence::partition(group, finding, look).map_or_else(String::new, |place| format!(", {place}{more}"));
-    format!("{}, {}{place}: {}", finding.severity.name(), finding.verdict, finding.reason)
+    let reason = sentence::said(group, &finding.reason, look).unwrap_or_else(|| finding.reason.to_string());
+    format!("{}, {}{place}: {reason}", finding.severity.name(), finding.verdict)
+}
+
+/// How many rebalances of the group are a storm.
+pub fn of_storm(group: &GroupView) -> Entry {
+    let rebalances = plural(group.storm.count, "rebalance");
+    Entry::new("a storm is", format!("{rebalances} within {}", duration(group.storm.window)))
 }
 
 /// From when on the group lags.
@@ -76,6 +83,20 @@ pub fn of_signs(partition: &PartitionView, now: crate::model::At) -> Vec<Entry> 
         };
         entries.push(Entry::new("owner", alive));
     }
+    if signs.in_turn {
+        let turn = "its owner works through another partition, and the lag of all that it holds falls";
+        entries.push(Entry::new("in turn", turn));
+    }
+    let arrives = if signs.arrives { "came" } else { "none came" };
+    entries.push(Entry::new("records", format!("{arrives} within the last {}", duration(ARRIVES))));
+    if let Some(most) = partition.rates.two_steps {
+        let most = plural_records(most);
+        entries
+            .push(Entry::new("on its way", format!("a lag of at most {most}: two mean steps from commit to commit")));
+    }
+    if partition.subscribed == Some(false) {
+        entries.push(Entry::new("subscribed", "by no member"));
+    }
     if let Some(Rewound { from, to, at }) = signs.rewound {
         entries.push(Entry::new("rewound", format!("from {from} to {to}, {} ago", duration(now.since(at)))));
     }
@@ -88,8 +109,13 @@ pub fn of_signs(partition: &PartitionView, now: crate::model::At) -> Vec<Entry> 
     }
     if let Some(stable) = partition.stable {
         let open = partition.open_transaction;
+        let open_for = match partition.open_for {
+            TimeLag::Known { time, .. } => format!(", for {}", duration(time)),
+            TimeLag::MoreThan(time) => format!(", for more than {}", duration(time)),
+            TimeLag::None | TimeLag::Unknown => String::new(),
+        };
         let held = if open > 0 {
-            format!("{stable}: an open transaction holds {}", plural_records(open))
+            format!("{stable}: an open transaction holds {}{open_for}", plural_records(open))
         } else {
             format!("{stable}: no transaction is open")
         };

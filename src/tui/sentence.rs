@@ -41,9 +41,17 @@ pub fn of(group: &GroupView, fresh: bool, now: Option<Wall>, look: &Look) -> Str
     says.extend(most);
     says.extend(group.plan.as_ref().map(|plan| plan_sentence(group, plan)));
     if group.idle > 0 {
-        let reason = group.members.iter().find(|member| member.idle.is_some());
-        let reason = reason.and_then(members::idle).map_or_else(String::new, |reason| format!(": {reason}"));
-        says.push(format!("{} of {} members idle{reason}.", group.idle, group.members_now()));
+        let mut reasons: Vec<String> = Vec::new();
+        for reason in group.members.iter().filter_map(members::idle) {
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        let more = and_more(reasons.len().saturating_sub(OTHERS));
+        reasons.truncate(OTHERS);
+        let colon = if reasons.is_empty() { "" } else { ": " };
+        let reasons = reasons.join("; ");
+        says.push(format!("{} of {} members idle{colon}{reasons}{more}.", group.idle, group.members_now()));
     }
     says.extend(past.filter(|_| !urgent));
     match group.problems.as_slice() {
@@ -74,7 +82,7 @@ fn verdict_sentence(group: &GroupView, why: Option<String>, fresh: bool, look: &
 /// The reason of the verdict, in what its word does not say. `past`: the rebalances of the hour are told;
 /// `largest`: so is the member at that place.
 fn why(group: &GroupView, lead: &Finding, past: bool, largest: Option<usize>, look: &Look) -> Option<String> {
-    let reason = lead.reason.to_string();
+    let reason = said(group, &lead.reason, look).unwrap_or_else(|| lead.reason.to_string());
     match lead.reason {
         Reason::Rebalancing { .. } if past => None,
         // The verdict is the word before.
@@ -111,7 +119,7 @@ fn others(group: &GroupView, lead: Option<&Finding>, past: bool, look: &Look) ->
         }
     }
     let shown = others.iter().take(OTHERS).map(|finding| {
-        let reason = capital(&finding.reason.to_string());
+        let reason = said(group, &finding.reason, look).unwrap_or_else(|| capital(&finding.reason.to_string()));
         format!("{}.", placed(group, finding, &reason, None, look))
     });
     let mut says: Vec<String> = shown.collect();
@@ -119,6 +127,22 @@ fn others(group: &GroupView, lead: Option<&Finding>, past: bool, look: &Look) ->
         says.push(format!("{} more (d).", plural(others.len() - OTHERS, "reason")));
     }
     says
+}
+
+/// A reason that is about members, with the one that it names.
+pub fn said(group: &GroupView, reason: &Reason, look: &Look) -> Option<String> {
+    let called = |place| members::label_at(group, Some(place)).map(|label| look.name(&label, PART));
+    match *reason {
+        Reason::Uneven { partitions, of, members, member } => {
+            Some(format!("{}, one of {members} members, owns {partitions} of {of} partitions", called(member)?))
+        }
+        Reason::NothingArrives { members, first } => {
+            let owns = if members == 1 { "owns" } else { "own" };
+            let more = and_more(members.saturating_sub(1));
+            Some(format!("{}{more} {owns} only partitions that nothing is written to", called(first)?))
+        }
+        _ => None,
+    }
 }
 
 /// The same rule, and the same that it makes of the verdict: it is told once.

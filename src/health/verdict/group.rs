@@ -18,10 +18,12 @@ pub struct GroupSigns {
     pub members: usize,
     /// Members without partitions.
     pub idle: usize,
-    /// Members that own only partitions that nothing is written to, in a group to which something is.
-    pub nothing_arrives: usize,
-    /// The most partitions that one member owns, of how many.
+    /// Members that own only partitions that nothing is written to, in a group to which something is: how many, and the
+    /// place of the first.
+    pub nothing_arrives: Option<(usize, usize)>,
+    /// The most partitions that one member owns, its place, and how many all own.
     pub most: usize,
+    pub largest: usize,
     pub owned: usize,
     /// For how long a rebalance is under way, and whether that may be longer.
     pub rebalancing: Option<(Duration, bool)>,
@@ -84,17 +86,17 @@ pub fn judge_group<'a>(signs: &GroupSigns, partitions: impl IntoIterator<Item = 
 }
 
 fn worth_a_word(signs: &GroupSigns) -> impl Iterator<Item = Reason> {
-    let GroupSigns { members, idle, nothing_arrives, most, owned, problems, .. } = *signs;
+    let GroupSigns { members, idle, nothing_arrives, most, largest, owned, problems, .. } = *signs;
     // Twice a fair share, and more than one above it.
     let fair = owned.div_ceil(members.max(1));
     let uneven = members > 1 && most >= 2 * fair && most > fair + 1;
     let said = [
-        (idle > 0, Reason::Idle { members: idle, of: members }),
-        (nothing_arrives > 0, Reason::NothingArrives { members: nothing_arrives }),
-        (uneven, Reason::Uneven { partitions: most, of: owned, members }),
-        (problems > 0, Reason::Problems { count: problems }),
+        (idle > 0).then_some(Reason::Idle { members: idle, of: members }),
+        nothing_arrives.map(|(members, first)| Reason::NothingArrives { members, first }),
+        uneven.then_some(Reason::Uneven { partitions: most, of: owned, members, member: largest }),
+        (problems > 0).then_some(Reason::Problems { count: problems }),
     ];
-    said.into_iter().filter(|(is, _)| *is).map(|(_, reason)| reason)
+    said.into_iter().flatten()
 }
 
 /// A group's rebalance is told of its partitions, too: once is enough, with the gravest of severities.

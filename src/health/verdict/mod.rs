@@ -126,6 +126,14 @@ impl Judgement {
         Self::of(vec![Finding::new(Severity::Unknown, Verdict::Unknown, reason)], 0.0)
     }
 
+    /// Adds what is only worth a word: it makes a note of what is in order, and leaves the verdict.
+    pub fn note(&mut self, reason: Reason) {
+        self.reasons.push(Finding::new(Severity::Note, self.verdict, reason));
+        if self.severity == Severity::Ok {
+            self.severity = Severity::Note;
+        }
+    }
+
     /// The gravest of the findings decides.
     pub(super) fn of(mut reasons: Vec<Finding>, completeness: f64) -> Self {
         reasons.sort_by_key(|finding| (finding.severity, finding.verdict));

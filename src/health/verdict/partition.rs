@@ -73,8 +73,8 @@ pub struct PartitionSigns {
     pub time_lag: TimeLag,
     pub direction: Direction,
     pub written: Option<Rate>,
-    /// The lag is no more than what is on its way between two commits.
-    pub in_flight: bool,
+    /// The lag is no more than what is on its way between two commits: so many records.
+    pub in_flight: Option<u64>,
     pub commit: CommitSigns,
     /// Some partition of the group has a commit.
     pub group_commits: bool,
@@ -227,8 +227,8 @@ fn progress(signs: &PartitionSigns, lag: u64) -> Finding {
             Finding::new(severity, Verdict::Lagging, Reason::BehindBy { lag, threshold, growing })
         };
     }
-    if signs.in_flight {
-        return Finding::new(Severity::Ok, Verdict::Ok, Reason::InFlight { lag });
+    if let Some(threshold) = signs.in_flight {
+        return Finding::new(Severity::Ok, Verdict::Ok, Reason::InFlight { lag, threshold });
     }
     let known = time.at_least().max(estimate);
     if known.is_some_and(|known| known > longest) {

@@ -112,9 +112,10 @@ pub enum Reason {
         estimate: Option<Duration>,
     },
     CaughtUp,
-    /// No more than what is on its way between two commits.
+    /// No more than what is on its way between two commits: two mean steps.
     InFlight {
         lag: u64,
+        threshold: u64,
     },
     /// Behind, but not for longer than the threshold.
     Within {
@@ -143,15 +144,17 @@ pub enum Reason {
         members: usize,
         of: usize,
     },
-    /// One member has so many of the partitions.
+    /// One member has so many of the partitions; `member`: its place in the group.
     Uneven {
         partitions: usize,
         of: usize,
         members: usize,
+        member: usize,
     },
-    /// Members that own partitions to which nothing arrives.
+    /// Members that own partitions to which nothing arrives; `first`: place of the first of them in the group.
     NothingArrives {
         members: usize,
+        first: usize,
     },
     /// Facts that could not be had.
     Problems {
@@ -216,7 +219,7 @@ impl Reason {
             | Self::NoMembers { lag: records, .. }
             | Self::NoOwner { lag: records }
             | Self::NotSubscribed { lag: records }
-            | Self::InFlight { lag: records }
+            | Self::InFlight { lag: records, .. }
             | Self::Lost { records }
             | Self::OpenTransaction { to_end: records, .. } => Some(records),
             _ => None,
@@ -232,7 +235,7 @@ impl Reason {
             | Self::NoOwner { lag }
             | Self::NotSubscribed { lag }
             | Self::BehindBy { lag, .. }
-            | Self::InFlight { lag }
+            | Self::InFlight { lag, .. }
             | Self::PastEnd { by: lag }
             | Self::Lost { records: lag }
             | Self::OpenTransaction { to_end: lag, .. } => *lag,
@@ -318,7 +321,7 @@ impl fmt::Display for Reason {
                 f.write_str(", catching up")
             }
             Self::CaughtUp => f.write_str("caught up"),
-            Self::InFlight { lag } => write!(f, "{} records on their way between two commits", count(lag)),
+            Self::InFlight { lag, .. } => write!(f, "{} records on their way between two commits", count(lag)),
             Self::Within { time, estimate, threshold } => {
                 behind(f, time, estimate)?;
                 write!(f, ", less than {}", duration(threshold))
@@ -338,13 +341,13 @@ impl fmt::Display for Reason {
             Self::PartitionGone => f.write_str("partition gone"),
             Self::Abandoned => f.write_str("abandoned: no member subscribes to it any more"),
             Self::Idle { members, of } => write!(f, "{members} of {of} members idle"),
-            Self::Uneven { partitions, of, members } => {
+            Self::Uneven { partitions, of, members, .. } => {
                 write!(f, "one of {members} members owns {partitions} of {of} partitions")
             }
-            Self::NothingArrives { members: 1 } => {
+            Self::NothingArrives { members: 1, .. } => {
                 f.write_str("1 member owns only partitions that nothing is written to")
             }
-            Self::NothingArrives { members } => {
+            Self::NothingArrives { members, .. } => {
                 write!(f, "{members} members own only partitions that nothing is written to")
             }
             Self::Problems { count: 1 } => f.write_str("1 fact could not be had"),

@@ -80,7 +80,7 @@ fn behind_is_a_matter_of_time() {
 
 #[test]
 fn what_is_on_its_way_between_two_commits_is_no_lag() {
-    let rare = PartitionSigns { in_flight: true, time_lag: known(600), ..signs() };
+    let rare = PartitionSigns { in_flight: Some(2000), time_lag: known(600), ..signs() };
     assert_eq!(of(&rare), (Verdict::Ok, Severity::Ok, "in_flight"));
     // But not for longer than the group ever took.
     let overdue = PartitionSigns { commit: CommitSigns { patience: secs(1200), ..silent(1201) }, ..rare };
@@ -266,8 +266,10 @@ fn the_gravest_partition_is_the_groups() {
     let later = PartitionSigns { time_lag: known(90), ..signs() };
     let partitions = [signs(), lagging, later];
     assert_eq!(group(&three(), &partitions), (Verdict::Lagging, Severity::Warn, vec!["behind", "within"]));
-    let (in_flight, read) =
-        (PartitionSigns { in_flight: true, ..signs() }, PartitionSigns { lag: PartitionLag::Known(0), ..signs() });
+    let (in_flight, read) = (
+        PartitionSigns { in_flight: Some(2000), ..signs() },
+        PartitionSigns { lag: PartitionLag::Known(0), ..signs() },
+    );
     assert_eq!(group(&three(), &[read, in_flight]).2, ["in_flight", "caught_up"], "what is behind says more");
     let judged: Vec<_> = partitions.iter().map(judge).collect();
     let lag = PartitionLag::Known(1000);
@@ -353,7 +355,7 @@ fn what_is_worth_a_word_leaves_the_verdict() {
     assert_eq!(word(three()), (Verdict::Ok, Severity::Ok, vec!["within"]));
     assert_eq!(word(GroupSigns { idle: 1, ..three() }), (Verdict::Ok, Severity::Note, vec!["within", "idle"]));
     assert_eq!(word(GroupSigns { problems: 1, ..three() }).1, Severity::Note);
-    assert_eq!(word(GroupSigns { nothing_arrives: 1, ..three() }).1, Severity::Note);
+    assert_eq!(word(GroupSigns { nothing_arrives: Some((1, 2)), ..three() }).1, Severity::Note);
     // 12 members, 30 partitions: a fair share is 3.
     let uneven = |most| word(GroupSigns { members: 12, owned: 30, most, ..three() });
     assert_eq!(uneven(16), (Verdict::Ok, Severity::Note, vec!["within", "uneven"]));

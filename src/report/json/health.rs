@@ -48,6 +48,9 @@ pub struct ThresholdsRow {
     lag: Option<u64>,
     time_lag_ms: u64,
     abandoned_after_ms: u64,
+    /// So many rebalances within that time are a storm.
+    storm_count: usize,
+    storm_window_ms: u64,
 }
 
 /// What the rules go by.
@@ -61,6 +64,11 @@ pub struct SignsRow {
     alive: bool,
     unheld: bool,
     alone: bool,
+    in_turn: bool,
+    arrives: bool,
+    /// `null`: not all subscriptions are known.
+    subscribed: Option<bool>,
+    two_steps: Option<u64>,
     rewound: Option<RewoundRow>,
     to_log_start: Option<u64>,
     time_to_loss_ms: Option<u64>,
@@ -93,12 +101,13 @@ fn reason(finding: &Finding, group: &GroupView) -> ReasonRow {
         partitions: shown.map(|_| finding.count),
         topic: shown.map(|partition| partition.topic.clone()),
         partition: shown.map(|partition| partition.partition),
-        figures: figures(&finding.reason),
+        figures: figures(&finding.reason, group),
     }
 }
 
 /// The figures of a reason, with their units in their names.
-fn figures(reason: &Reason) -> Map<String, Value> {
+fn figures(reason: &Reason, group: &GroupView) -> Map<String, Value> {
+    let called = |place: usize| group.members.get(place).map(|member| &member.id);
     let time = |time: TimeLag| json!(time_lag(time));
     let estimate = |estimate: Option<Duration>| json!(estimate.map(millis));
     let figures = match *reason {
@@ -111,7 +120,8 @@ fn figures(reason: &Reason) -> Map<String, Value> {
         Reason::NeverConsumed { held } => json!({ "held": held }),
         Reason::PastEnd { by } => json!({ "by": by }),
         Reason::NoMembers { lag, growing } => json!({ "lag": lag, "growing": growing }),
-        Reason::NoOwner { lag } | Reason::NotSubscribed { lag } | Reason::InFlight { lag } => json!({ "lag": lag }),
+        Reason::NoOwner { lag } | Reason::NotSubscribed { lag } => json!({ "lag": lag }),
+        Reason::InFlight { lag, threshold } => json!({ "lag": lag, "threshold": threshold }),
         Reason::Behind { time: lag, estimate: about, threshold, growing } => json!({
             "time_lag": time(lag),
             "estimate_ms": estimate(about),
@@ -136,10 +146,10 @@ fn figures(reason: &Reason) -> Map<String, Value> {
         }),
         Reason::OpenTransaction { to_end, open_for } => json!({ "to_end": to_end, "open_for": time(open_for) }),
         Reason::Idle { members, of } => json!({ "members": members, "of": of }),
-        Reason::Uneven { partitions, of, members } => {
-            json!({ "owned": partitions, "of": of, "members": members })
+        Reason::Uneven { partitions, of, members, member } => {
+            json!({ "owned": partitions, "of": of, "members": members, "member": called(member) })
         }
-        Reason::NothingArrives { members } => json!({ "members": members }),
+        Reason::NothingArrives { members, first } => json!({ "members": members, "member": called(first) }),
         Reason::Problems { count } => json!({ "count": count }),
         Reason::NotRead
         | Reason::NoLeader
@@ -168,9 +178,15 @@ pub fn time_lag(lag: TimeLag) -> TimeLagRow {
     TimeLagRow { state, ms, error_ms }
 }
 
-pub fn thresholds(thresholds: Thresholds) -> ThresholdsRow {
-    let Thresholds { lag, time_lag, abandoned_after } = thresholds;
-    ThresholdsRow { lag, time_lag_ms: millis(time_lag), abandoned_after_ms: millis(abandoned_after) }
+pub fn thresholds(group: &GroupView) -> ThresholdsRow {
+    let Thresholds { lag, time_lag, abandoned_after } = group.thresholds;
+    ThresholdsRow {
+        lag,
+        time_lag_ms: millis(time_lag),
+        abandoned_after_ms: millis(abandoned_after),
+        storm_count: group.storm.count,
+        storm_window_ms: millis(group.storm.window),
+    }
 }
 
 pub fn direction(direction: Direction) -> &'static str {
@@ -191,6 +207,10 @@ pub fn signs(partition: &PartitionView, now: At) -> SignsRow {
         alive: signs.alive,
         unheld: signs.unheld,
         alone: signs.alone,
+        in_turn: signs.in_turn,
+        arrives: signs.arrives,
+        subscribed: partition.subscribed,
+        two_steps: partition.rates.two_steps,
         rewound: signs.rewound.map(|rewound| RewoundRow {
             from: rewound.from,
             to: rewound.to,
@@ -198,5 +218,41 @@ pub fn signs(partition: &PartitionView, now: At) -> SignsRow {
         }),
         to_log_start: partition.to_log_start(),
         time_to_loss_ms: signs.time_to_loss.map(millis),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::health::rebalances::Storm;
+    use crate::health::{Severity, Verdict};
+    use crate::monitor::view::{CommitSigns, MemberView, PartitionRates};
+
+    #[test]
+    fn what_the_rules_go_by_is_told() {
+        let signs = |in_turn, arrives, subscribed, two_steps| {
+            let commit = CommitSigns { in_turn, arrives, ..CommitSigns::default() };
+            let rates = PartitionRates { two_steps, ..PartitionRates::default() };
+            let told = json!(super::signs(
+                &PartitionView { signs: commit, subscribed, rates, ..PartitionView::default() },
+                At(0)
+            ));
+            ["in_turn", "arrives", "subscribed", "two_steps"].map(|name| told[name].clone())
+        };
+        assert_eq!(signs(true, false, Some(false), Some(7)), [json!(true), json!(false), json!(false), json!(7)]);
+        assert_eq!(signs(false, true, None, None), [json!(false), json!(true), Value::Null, Value::Null]);
+        let reason = Reason::InFlight { lag: 7, threshold: 9 };
+        let finding = Finding { verdict: Verdict::Ok, severity: Severity::Ok, reason, partition: None, count: 1 };
+        let told = json!(super::reason(&finding, &GroupView::default()));
+        assert_eq!((&told["rule"], &told["lag"], &told["threshold"]), (&json!("in_flight"), &json!(7), &json!(9)));
+        let member = |id: &str| MemberView { id: id.into(), ..MemberView::default() };
+        let group = GroupView { members: vec![member("a"), member("b")], ..GroupView::default() };
+        let told = json!(figures(&Reason::Uneven { partitions: 6, of: 8, members: 2, member: 1 }, &group));
+        assert_eq!(told, json!({ "owned": 6, "of": 8, "members": 2, "member": "b" }));
+        let told = json!(figures(&Reason::NothingArrives { members: 2, first: 0 }, &group));
+        assert_eq!(told, json!({ "members": 2, "member": "a" }));
+        let storm = Storm { count: 3, window: Duration::from_secs(60) };
+        let told = json!(thresholds(&GroupView { storm, ..GroupView::default() }));
+        assert_eq!((&told["storm_count"], &told["storm_window_ms"]), (&json!(3), &json!(60_000)));
     }
 }

@@ -6,6 +6,7 @@
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::health::rebalances::{
     Cause, CauseKind, Certainty, Gone, Happened, Happening, Members, Moves, Ongoing, Rebalance, Took, Waiting, Who, Why,
@@ -168,7 +169,11 @@ pub struct EventRow {
     event: &'static str,
     at: Option<String>,
     log: Option<(i32, i64)>,
+    /// In words.
     text: String,
+    /// The figures of it, by name.
+    #[serde(flatten)]
+    figures: Map<String, Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -351,7 +356,40 @@ fn event(happening: &Happening) -> EventRow {
         at: time(happening.wall),
         log: happening.log,
         text: happening.what.to_string(),
+        figures: figures(&happening.what),
     }
+}
+
+/// What an event tells beside its words.
+fn figures(what: &Happened) -> Map<String, Value> {
+    let figures = match what {
+        Happened::CommitsBack { partitions, records, topic, partition, from, to } => json!({
+            "topic": topic,
+            "partition": partition,
+            "from": from,
+            "to": to,
+            "partitions": partitions,
+            "records": records,
+        }),
+        Happened::Verdict { from, to, severity, reason, partition } => {
+            let (topic, partition) = partition.as_ref().map(|(topic, partition)| (topic, *partition)).unzip();
+            json!({
+                "from": from.word(),
+                "to": to.word(),
+                "severity": severity.name(),
+                "rule": reason.rule(),
+                "topic": topic,
+                "partition": partition,
+            })
+        }
+        Happened::TypeChanged { from, to } => json!({ "from": super::kind(from), "to": super::kind(to) }),
+        Happened::StaticAway(gone) => json!({ "who": who(gone) }),
+        Happened::StaticRestarted(back) => json!({ "who": back.as_deref().map(who) }),
+        Happened::TopicLeft { topic } => json!({ "topic": topic }),
+        Happened::Metadata { subject, .. } => json!({ "subject": subject }),
+        Happened::Rebalance(_) | Happened::Created | Happened::Deleted => Value::Null,
+    };
+    if let Value::Object(figures) = figures { figures } else { Map::new() }
 }
 
 fn evidence(evidence: Evidence) -> &'static str {
@@ -379,14 +417,55 @@ pub fn time(wall: Wall) -> Option<String> {
 mod tests {
     use std::sync::Arc;
 
-    use serde_json::{Value, json};
-
     use super::*;
+    use crate::health::{Reason, Severity, Verdict};
+    use crate::model::GroupKind;
 
     #[test]
     fn times_of_any_clock_are_written() {
         assert_eq!(time(Wall(1_700_000_000_123)).as_deref(), Some("2023-11-14T22:13:20.123Z"));
         assert_eq!((time(Wall(-1)), time(Wall(i64::MAX))), (None, None));
+    }
+
+    #[test]
+    fn an_event_has_its_figures_beside_its_words() {
+        let figures_of =
+            |what: Happened| json!(event(&Happening { group: "g".into(), wall: Wall(0), log: None, what }));
+        let back = Happened::CommitsBack {
+            partitions: 2,
+            records: 130,
+            topic: "t\u{1b}".into(),
+            partition: 3,
+            from: 90,
+            to: 10,
+        };
+        let told = figures_of(back);
+        assert_eq!(
+            (&told["event"], &told["topic"], &told["partition"]),
+            (&json!("commits_back"), &json!("t\u{1b}"), &json!(3))
+        );
+        assert_eq!((&told["from"], &told["to"]), (&json!(90), &json!(10)));
+        assert_eq!((&told["partitions"], &told["records"]), (&json!(2), &json!(130)));
+        assert!(told["text"].as_str().unwrap().contains("moved back 90 > 10"), "{told:#}");
+        let (from, to, severity) = (Verdict::Ok, Verdict::CatchingUp, Severity::Note);
+        let partition = Some(("t".into(), 1));
+        let told = figures_of(Happened::Verdict { from, to, severity, reason: Reason::CaughtUp, partition });
+        assert_eq!(
+            (&told["from"], &told["to"], &told["severity"]),
+            (&json!("OK"), &json!("CATCHING UP"), &json!("note"))
+        );
+        assert_eq!((&told["rule"], &told["topic"], &told["partition"]), (&json!("caught_up"), &json!("t"), &json!(1)));
+        let told = figures_of(Happened::Verdict { from, to, severity, reason: Reason::CaughtUp, partition: None });
+        assert_eq!((&told["topic"], &told["partition"]), (&Value::Null, &Value::Null));
+        assert_eq!(figures_of(Happened::TopicLeft { topic: "t".into() })["topic"], "t");
+        let told = figures_of(Happened::Metadata { subject: "broker 3".into(), text: "it is in rack b".to_owned() });
+        assert_eq!(told["subject"], "broker 3");
+        let (from, to) = (GroupKind::Classic, GroupKind::Other("x y".into()));
+        let told = figures_of(Happened::TypeChanged { from, to });
+        assert_eq!((&told["from"], &told["to"]), (&json!("classic"), &json!("x y")));
+        let who = Who { id: "m-1".into(), ..Who::default() };
+        assert_eq!(figures_of(Happened::StaticAway(Arc::new(who)))["who"]["member"], "m-1");
+        assert_eq!(figures_of(Happened::Deleted).as_object().unwrap().len(), 4);
     }
 
     #[test]

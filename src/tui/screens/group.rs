@@ -325,6 +325,11 @@ fn now(
         canvas.put_right(x, y, sides.behind, &behind, style);
         x += sides.behind + 1;
     }
+    if member.is_quiet() {
+        let words = text::head("no writes", usize::from(sides.bar), look.glyphs().ellipsis).into_owned();
+        canvas.put(x, y, sides.bar, &words, look.style(Role::Accent));
+        return;
+    }
     canvas.put(x, y, sides.bar, &bar(lag, sides.largest, sides.bar, look.glyphs()), look.style(Role::Chart));
 }
 

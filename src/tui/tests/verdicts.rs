@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::health::{Finding, Judgement, Reason, Rewound, Severity, TimeLag, Verdict};
+use crate::health::{Finding, IdleReason, Judgement, Reason, Rewound, Severity, TimeLag, Verdict};
 use crate::monitor::view::GroupView;
 use crate::tui::{fixture_past, sentence};
 
@@ -138,9 +138,9 @@ fn the_sentence_says_what_is_wrong_where_and_what_stands_beside_it() {
 #[test]
 fn what_is_only_worth_a_word_is_no_reason_of_a_verdict() {
     let note = |reason| finding(Verdict::Ok, Severity::Note, reason, None, 1);
-    let flight = finding(Verdict::Ok, Severity::Ok, Reason::InFlight { lag: 7 }, Some(1), 2);
+    let flight = finding(Verdict::Ok, Severity::Ok, Reason::InFlight { lag: 7, threshold: 9 }, Some(1), 2);
     let caught_up = finding(Verdict::Ok, Severity::Ok, Reason::CaughtUp, Some(5), 1);
-    let uneven = Reason::Uneven { partitions: 5, of: 6, members: 3 };
+    let uneven = Reason::Uneven { partitions: 5, of: 6, members: 3, member: 1 };
     let group = judged(
         Verdict::Ok,
         Severity::Note,
@@ -148,8 +148,16 @@ fn what_is_only_worth_a_word_is_no_reason_of_a_verdict() {
         vec![flight, caught_up.clone(), note(uneven), note(Reason::Problems { count: 1 })],
     );
     let expected = "billing is OK: 7 records on their way between two commits (payments-1 and 1 more). \
-                    One of 3 members owns 5 of 6 partitions. Lag-balanced";
+                    pay-8aa, one of 3 members, owns 5 of 6 partitions. Lag-balanced";
     assert!(say(&group).starts_with(expected), "{}", say(&group));
+    for (members, expected) in [
+        (1, "pay-9c1 owns only partitions that nothing is written to. Lag-balanced"),
+        (3, "pay-9c1 and 2 more own only partitions that nothing is written to. Lag-balanced"),
+    ] {
+        let quiet = note(Reason::NothingArrives { members, first: 2 });
+        let group = judged(Verdict::Ok, Severity::Note, 1.0, vec![caught_up.clone(), quiet]);
+        assert!(say(&group).contains(expected), "{}", say(&group));
+    }
     let group = judged(Verdict::Ok, Severity::Ok, 1.0, vec![caught_up]);
     assert!(say(&group).starts_with("billing is OK: caught up. "), "{}", say(&group));
     let group = judged(Verdict::Empty, Severity::Ok, 1.0, Vec::new());
@@ -224,6 +232,36 @@ fn a_members_idleness_says_what_it_takes_for_granted() {
 }
 
 #[test]
+fn idle_members_of_several_reasons_have_each() {
+    let mut group = judged(Verdict::Ok, Severity::Ok, 1.0, Vec::new());
+    let standby = IdleReason::NoActiveTask { standby: true, warmup: false };
+    let idle = group.members.iter_mut().filter(|member| member.idle.is_some());
+    let reasons = [standby, IdleReason::MoreMembersThanTasks { members: 8, tasks: 5 }, standby];
+    idle.zip(reasons).for_each(|(member, reason)| member.idle = Some(reason));
+    assert!(say(&group).contains("3 of 8 members idle: standby tasks only; 8 members > 5 tasks."), "{}", say(&group));
+}
+
+#[test]
+fn a_member_to_which_nothing_arrives_says_so() {
+    let mut view = fixture::view();
+    let group = view.groups.iter_mut().find(|group| group.id.raw() == "billing").unwrap();
+    Arc::make_mut(group).members[2].judgement.note(Reason::NothingArrives { members: 1, first: 2 });
+    for size in [(80, 24), (160, 50)] {
+        let mut bench = Bench::with(view.clone(), size);
+        bench.open("billing");
+        let rows: Vec<String> = bench.lines().into_iter().filter(|line| line.contains("no writes")).collect();
+        assert!(rows.len() == 1 && rows[0].contains("pay-9c1"), "{}", bench.text());
+    }
+    let mut bench = Bench::with(view, (160, 50));
+    bench.open("billing");
+    let id = bench.state.open_group().unwrap().members[2].id.clone();
+    bench.state.members.select_key(&id);
+    bench.key(Key::Enter);
+    let line = bench.lines().into_iter().find(|line| line.contains("nothing_arrives")).unwrap();
+    assert!(line.contains("pay-9c1 owns only partitions that nothing is written to"), "{line}");
+}
+
+#[test]
 fn the_detail_of_a_partition_tells_all_that_it_was_judged_by() {
     let mut view = fixture::view();
     let now = view.now;
@@ -233,6 +271,10 @@ fn the_detail_of_a_partition_tells_all_that_it_was_judged_by() {
     let partition = &mut group.partitions[0];
     partition.stable = partition.end.map(|end| end - 1463);
     partition.open_transaction = 1463;
+    partition.open_for = TimeLag::MoreThan(40 * MINUTE);
+    partition.subscribed = Some(false);
+    partition.rates.two_steps = Some(90);
+    (partition.signs.arrives, partition.signs.in_turn) = (true, true);
     partition.doubtful = 1;
     partition.time_lag = TimeLag::Known { time: 12 * MINUTE, error: Duration::from_secs(2) };
     partition.signs.silent = 3 * MINUTE;
