@@ -53,6 +53,12 @@ pub fn build(id: &Name, group: &Group, memory: &mut Memory, around: &Around<'_>)
         let held = member.partitions.iter().flatten().filter_map(|place| partitions.get(*place));
         member.totals = self::totals(held);
     }
+    // A sum over more partitions, or fewer, is another one.
+    let summed = totals.known + totals.expired + totals.shared;
+    if summed != memory.summed {
+        memory.lags.clear();
+        memory.summed = summed;
+    }
     if let Some((behind, read_at)) = totals.behind().zip(ends_read_at(&partitions, facts)) {
         memory.lags.push(read_at, i64::try_from(behind).unwrap_or(i64::MAX), preferences.keep, LAGS);
     }

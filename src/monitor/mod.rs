@@ -81,8 +81,9 @@ struct Polls {
 /// What is remembered of a group between snapshots.
 #[derive(Debug, Default)]
 struct Memory {
-    /// Total lag.
+    /// Total lag, and over how many partitions.
     lags: Samples,
+    summed: usize,
     /// When the description was last looked at for rebalances.
     polled: Option<At>,
     /// Commits that were past the end in the last poll: offset and the end's time, by topic and partition.

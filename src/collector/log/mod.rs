@@ -44,6 +44,8 @@ pub struct LogState {
     dirty: BTreeSet<Name>,
     /// Groups that committed since: told with a poll alone, which reads the log ends after them.
     committed: BTreeSet<Name>,
+    /// Groups that were deleted since.
+    deleted: BTreeSet<Name>,
     /// The whole log was read: nothing lies before.
     pub from_beginning: bool,
 }
@@ -173,6 +175,12 @@ impl LogState {
         let hollow = tombstone && group.is_hollow();
         let commit = matches!(key, Key::OffsetCommit(_) | Key::LegacyOffsetCommit(_));
         if commit { &mut self.committed } else { &mut self.dirty }.insert(name.clone());
+        // Its commits go with their topic, too, and the coordinator still has the group.
+        if hollow && !commit {
+            self.deleted.insert(name.clone());
+        } else {
+            self.deleted.remove(name);
+        }
         if hollow {
             self.groups.remove(name);
             self.dirty.insert(name.clone());
@@ -364,8 +372,9 @@ impl LogState {
     }
 
     /// Whether anything is known of a group.
-    pub fn knows(&self, group: &Name) -> bool {
-        self.groups.contains_key(group)
+    /// Groups that were deleted since the last call.
+    pub fn take_deleted(&mut self) -> BTreeSet<Name> {
+        std::mem::take(&mut self.deleted)
     }
 
     /// Something about these groups changed that the log does not tell.

@@ -276,7 +276,18 @@ fn what_is_gone_takes_no_room() {
     }
     assert_eq!((log.group().members.len(), log.group().commits.len()), (0, 0));
     assert_eq!(only(log.write(Key::ConsumerGroupMetadata(group()), None)), What::GroupGone);
-    assert!(!log.state.knows(&"g".into()), "nothing is left of it");
+    assert!(!log.state.groups.contains_key("g"), "nothing is left of it");
+    assert_eq!(log.state.take_deleted(), BTreeSet::from(["g".into()]));
+}
+
+#[test]
+fn a_group_whose_commits_went_with_their_topic_is_not_deleted() {
+    let mut log = Writer::new(true);
+    log.commit(0, Some(7));
+    log.commit(0, None);
+    assert!(log.state.take_deleted().is_empty() && !log.state.covers(&"g".into()), "the coordinator has it still");
+    log.write(Key::GroupMetadata(group()), None);
+    assert_eq!(log.state.take_deleted(), BTreeSet::from(["g".into()]));
 }
 
 #[test]

@@ -158,6 +158,10 @@ impl Poller {
 
     fn take_rebalancing(&mut self, answer: Result<GroupList, CallError>) {
         let Ok(list) = answer else { return };
+        // What a broker refuses, it has heard.
+        if list.errors.iter().all(|error| error.code().is_some_and(|code| code > 0)) {
+            self.tail.heard = Some(self.clock.now());
+        }
         let now: BTreeMap<Name, _> = list.groups.into_iter().map(|row| (row.id, row.state)).collect();
         let before = std::mem::replace(&mut self.rebalancing, now);
         let changed = before.iter().filter(|(name, state)| self.rebalancing.get(*name) != Some(state));

@@ -12,7 +12,8 @@ impl Poller {
     /// ahead of an end that was read before it.
     pub fn tell_log(&mut self, commits: bool) {
         let dirty = self.tail.state.take_dirty(commits);
-        let gone = |group: &&Name| self.tail.state.gap(group).is_none() && !self.tail.state.knows(group);
+        let deleted = self.tail.state.take_deleted();
+        let gone = |group: &&Name| deleted.contains(*group) && self.tail.state.gap(group).is_none();
         let gone: Vec<&Name> = dirty.iter().filter(gone).filter(|group| self.tracked.contains_key(*group)).collect();
         for group in &gone {
             self.listed.remove(*group);
@@ -98,9 +99,10 @@ impl Poller {
         let Some(reading) = &self.tail.groups else { return };
         let (partitions, caught_up, held) = self.tail.state.progress();
         let counts = &reading.counts;
+        let observed_at = self.tail.heard.unwrap_or_else(|| self.clock.now());
         let progress = LogProgress {
-            observed_at: self.clock.now(),
-            shares_at: self.tail.shares_are_read().then(|| self.clock.now()),
+            observed_at,
+            shares_at: self.tail.shares_are_read().then_some(observed_at),
             partitions,
             caught_up,
             held,

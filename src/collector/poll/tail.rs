@@ -14,7 +14,7 @@ use crate::collector::wall_now;
 use crate::frame::order::{History, LogMode, Settings};
 use crate::frame::{Gap, Level, Note};
 use crate::kafka::{Admin, CallError, Client, Counts, Log, LogReader, Message, Protocol, Spec};
-use crate::model::{Description, GroupKind, LogGap, Name, Scope, Wall};
+use crate::model::{At, Description, GroupKind, LogGap, Name, Scope, Wall};
 
 /// A log that is not there or not readable is tried again this often.
 const RETRY_EVERY: Duration = Duration::from_secs(60);
@@ -38,6 +38,9 @@ pub struct Tail {
     shares: Option<Reading>,
     /// How far partitions of `__consumer_offsets` were read before: by the reader, or collector, before this one.
     resume: BTreeMap<i32, i64>,
+    /// When all coordinators last answered, while every partition tells what is true now: a log that says nothing may
+    /// have nothing to say, or nobody to say it.
+    pub heard: Option<At>,
     /// Why `__consumer_offsets` cannot be read.
     pub refused: Option<CallError>,
     shares_refused: bool,
@@ -61,6 +64,7 @@ impl Tail {
             state: LogState::default(),
             groups: None,
             shares: None,
+            heard: None,
             refused: None,
             shares_refused: false,
             missing: false,
@@ -152,6 +156,7 @@ impl Poller {
         if !self.tail.is_caught_up() {
             // Nobody asks for these then: the list tells every state.
             self.rebalancing.clear();
+            self.tail.heard = None;
         } else if self.due(&Call::Rebalancing, Duration::ZERO) {
             let admin = Arc::clone(&self.admin);
             self.ask(Call::Rebalancing, async move { Answer::Rebalancing(admin.list_rebalancing().await) });
