@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::view::{GroupView, RebalanceView};
 use super::{Memory, Polls};
-use crate::health::rebalances::{Asked, History, Poll, Reach, Storm};
+use crate::health::rebalances::{Asked, Committed, History, Poll, Reach, Storm};
 use crate::model::{At, Evidence, Group, GroupState, LogGap, LogProgress, Wall};
 
 /// What the newest description says, unless it was looked at before. `view` is the group's, as far as it is built.
@@ -24,6 +24,12 @@ pub fn poll<'a>(
     }
     memory.polled = Some(at);
     let wall = started.unwrap_or_default().at(at);
+    let alone = !by_log && matches!(description.log_gap, None | Some(LogGap::Failed));
+    let commits = view.partitions.iter().filter_map(|partition| {
+        let lag_waiting = partition.lag.records().map(|lag| lag > 0);
+        let (topic, partition, offset) = (&partition.topic, partition.partition, partition.commit?);
+        Some(Committed { topic, partition, offset, lag_waiting })
+    });
     Some(Poll {
         group: &view.id,
         kind: &view.kind,
@@ -33,7 +39,8 @@ pub fn poll<'a>(
         wall,
         // With the log only what changed is told; without it each group is described at a time of its own.
         unchanged_until: polls.unchanged_until(now).filter(|_| by_log),
-        alone: !by_log && matches!(description.log_gap, None | Some(LogGap::Failed)),
+        alone,
+        commits: (alone && group.commits.is_some()).then(|| commits.collect()),
     })
 }
 

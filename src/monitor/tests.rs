@@ -112,6 +112,21 @@ fn without_the_log_polls_count() {
 }
 
 #[test]
+fn polls_know_the_commits_of_a_member_that_goes() {
+    let mut monitor = Monitor::default();
+    monitor.fold(hello());
+    (0..3).for_each(|number| monitor.fold(poll(number, "b")));
+    let Frame::Partial(mut frame) = poll(3, "a") else { panic!("a partial snapshot") };
+    let description = frame.body.groups.get_mut("g").and_then(|group| group.description.as_mut()).unwrap();
+    description.members.retain(|member| member.id == "a".into());
+    monitor.fold(Frame::Partial(frame));
+    let rebalance = monitor.view().groups[0].rebalances.list[0].clone();
+    let why = &rebalance.gone.list[0].why;
+    assert_eq!((why.quiet, why.lag_waiting), (Some(Duration::ZERO), Some(false)));
+    assert!(why.to_string().starts_with("likely left (last commit"), "{why}");
+}
+
+#[test]
 fn a_log_read_back_far_enough_makes_no_lower_bound() {
     let bounded =
         LogProgress { partitions: 5, caught_up: 5, history_ms: Some(6 * 3_600_000), ..LogProgress::default() };

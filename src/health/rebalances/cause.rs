@@ -20,7 +20,7 @@ pub struct Cause {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Certainty {
-    /// A record says so.
+    /// A record says so, or polls saw it.
     #[default]
     Certain,
     /// Inferred; the evidence is beside it.
@@ -42,13 +42,15 @@ pub enum CauseKind {
     /// KIP-848: the group hash (KIP-1101) differs although the subscribed topics are the same: partitions added, another
     /// rack, or a topic created or deleted.
     Metadata { from: Option<i64>, to: Option<i64> },
-    /// Classic: more or fewer partitions of a topic are handed out than before.
+    /// Where there is no group hash (classic, seen by polls): a topic has more partitions than before; likely: another
+    /// number of them is handed out.
     Partitions { topic: Name, from: usize, to: usize },
     /// The assignor changed: the chosen one of a classic group, the one that a member asks for in the others.
     Assignor { from: Option<Name>, to: Option<Name> },
     /// Cooperative: what was given up in the round before is handed out.
     SecondRound,
-    /// No record tells it: a member joined again, a configuration changed, an assignment was computed again.
+    /// No record tells it: a member joined again, a configuration changed, an assignment was computed again. Likely: polls
+    /// do not tell it.
     Untold,
 }
 
@@ -91,7 +93,7 @@ impl CauseKind {
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.certainty == Certainty::Likely {
+        if self.certainty == Certainty::Likely && self.kind != CauseKind::Untold {
             f.write_str("likely ")?;
         }
         let and_more = |members: usize| and_more(members.saturating_sub(1));
@@ -120,6 +122,7 @@ impl fmt::Display for Cause {
                 write!(f, "assignor {} > {}", word(from), word(to))
             }
             CauseKind::SecondRound => f.write_str("second round of a cooperative rebalance"),
+            CauseKind::Untold if self.certainty == Certainty::Likely => f.write_str("polls do not tell why"),
             CauseKind::Untold => f.write_str("no record tells why"),
         }
     }
@@ -172,7 +175,7 @@ impl Departed {
 
 /// A commit this short before is "right before": `close()` commits, and a classic group's record comes only after the
 /// others have joined again, which takes a heartbeat (3 s) and a sync.
-const RIGHT_BEFORE: Duration = Duration::from_secs(10);
+pub(super) const RIGHT_BEFORE: Duration = Duration::from_secs(10);
 /// Java commits every 5 s (`auto.commit.interval.ms`), and the others have to join again.
 const SLACK: Duration = Duration::from_secs(15);
 /// `max.poll.interval.ms` where the record has none: Java's default.

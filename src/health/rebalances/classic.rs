@@ -153,13 +153,13 @@ impl GroupHistory {
         if before.who.id != who.id {
             self.draft.cause(CauseKind::StaticBack(Arc::clone(&who)), Certainty::Certain, event.wall);
         }
-        if let Some((added, removed)) = before.resubscribed(member) {
+        if let Some((added, removed)) = before.resubscribed(known) {
             let kind = CauseKind::Subscription { first: who, members: 1, added, removed };
             self.draft.cause(kind, Certainty::Certain, event.wall);
         }
     }
 
-    /// The moves; and whether more or fewer partitions are handed out although nobody came, went or subscribed anew.
+    /// The moves; and whether there are more partitions than before, or, where nothing else is a cause, fewer are handed out.
     fn handed_over(&mut self, event: &Event, now: &BTreeMap<Name, Known>) -> Option<Moves> {
         let differs = |known: &&Known, others: &BTreeMap<Name, Known>| {
             others.get(&known.who.id).is_none_or(|other| other.held != known.held || known.held.is_none())
@@ -167,29 +167,12 @@ impl GroupHistory {
         let holding = |known: &Known| -> Holding { (Arc::clone(&known.who), known.held.clone()) };
         let before: Vec<Holding> = self.members.values().filter(|known| differs(known, now)).map(holding).collect();
         let after: Vec<Holding> = now.values().filter(|known| differs(known, &self.members)).map(holding).collect();
-        let was = self.counts(&self.members);
-        let untold = self.draft.causes.is_empty() && !before.is_empty();
+        let was = moves::extents(self.members.values().map(|known| &known.held), &self.free);
         let held = Held::Each(now.values().map(Known::partitions).sum());
         let moves = moves::between(&before, &after, &held, &mut self.free);
-        let is = if untold { self.counts(now) } else { BTreeMap::new() };
-        for (topic, from) in was {
-            if let Some(to) = is.get(&topic).copied().filter(|to| *to != from) {
-                self.draft.cause(CauseKind::Partitions { topic, from, to }, Certainty::Likely, event.wall);
-            }
-        }
+        let is = moves::extents(now.values().map(|known| &known.held), &self.free);
+        self.draft.resized(was, &is, event.wall);
         moves
-    }
-
-    /// Partitions of each topic that members hold, or that are between two of them.
-    fn counts(&self, members: &BTreeMap<Name, Known>) -> BTreeMap<Name, usize> {
-        let mut counts: BTreeMap<Name, usize> = BTreeMap::new();
-        for (topic, partitions) in members.values().flat_map(|known| known.held.iter().flatten()) {
-            *counts.entry(topic.clone()).or_default() += partitions.len();
-        }
-        for topic in self.free.topics() {
-            *counts.entry(topic.clone()).or_default() += 1;
-        }
-        counts
     }
 }
 

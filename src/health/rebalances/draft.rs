@@ -1,10 +1,12 @@
 //! A rebalance in the making: what was seen since the last one ended.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::cause::{Cause, CauseKind, Certainty};
+use super::moves::Extent;
 use super::rebalance::{Gone, Members, Who};
-use crate::model::{Event, Wall};
+use crate::model::{Event, Name, Wall};
 
 /// Causes come before the epoch is bumped, in the same batch of records; so a draft exists before its rebalance begins.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +50,21 @@ impl Draft {
         let merged = self.causes.iter_mut().any(|known| known.certainty == certainty && known.kind.merge(&kind));
         if !merged && self.causes.len() < CAUSES {
             self.causes.push(Cause { kind, certainty, wall });
+        }
+    }
+
+    /// Topics that have more partitions than before are a cause; that other numbers are handed out is a likely one where
+    /// there is no other.
+    pub fn resized(&mut self, was: BTreeMap<Name, Extent>, is: &BTreeMap<Name, Extent>, wall: Wall) {
+        let untold = self.causes.is_empty();
+        for (topic, was) in was {
+            let Some(is) = is.get(&topic) else { continue };
+            if let Some((from, to)) = was.grown(*is) {
+                self.cause(CauseKind::Partitions { topic, from, to }, Certainty::Certain, wall);
+            } else if untold && was.count != is.count {
+                let kind = CauseKind::Partitions { topic, from: was.count, to: is.count };
+                self.cause(kind, Certainty::Likely, wall);
+            }
         }
     }
 

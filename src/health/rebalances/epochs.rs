@@ -92,7 +92,7 @@ impl GroupHistory {
         };
         (known.epoch, known.settled) = (before.epoch, before.settled);
         known.held.clone_from(&before.held);
-        if let Some((added, removed)) = before.resubscribed(member).filter(|_| !before.who.client_id.is_empty()) {
+        if let Some((added, removed)) = before.resubscribed(&known).filter(|_| !before.who.client_id.is_empty()) {
             let first = Arc::clone(&known.who);
             let kind = CauseKind::Subscription { first, members: 1, added, removed };
             self.draft.cause(kind, Certainty::Certain, event.wall);

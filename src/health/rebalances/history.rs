@@ -194,6 +194,7 @@ impl History {
     /// Takes in what a poll said of a group.
     pub fn poll(&mut self, poll: &Poll<'_>) {
         let group = self.groups.entry(poll.group.clone()).or_default();
+        group.defaults = self.defaults;
         let mut out = Vec::new();
         group.poll(poll, &mut out);
         self.publish(out);

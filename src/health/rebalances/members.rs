@@ -53,8 +53,8 @@ impl Known {
     }
 
     /// Topics added and removed, if the subscription is another one (a changed regex: the patterns).
-    pub fn resubscribed(&self, member: &EventMember) -> Option<(Vec<Name>, Vec<Name>)> {
-        let (was, is) = (self.subscription.as_ref(), member.subscription.as_ref());
+    pub fn resubscribed(&self, now: &Self) -> Option<(Vec<Name>, Vec<Name>)> {
+        let (was, is) = (self.subscription.as_ref(), now.subscription.as_ref());
         let (was, is) = match (was, is) {
             (Some(was), Some(is)) => (was.as_slice(), is.as_slice()),
             _ => (&[][..], &[][..]),
@@ -66,7 +66,7 @@ impl Known {
             rest
         };
         let pattern = |regex: &Option<Name>| regex.clone().filter(|regex| !regex.is_empty());
-        let (old, new) = (pattern(&self.regex), pattern(&member.regex));
+        let (old, new) = (pattern(&self.regex), pattern(&now.regex));
         let (added, removed) = (without(is, was, &new, &old), without(was, is, &old, &new));
         (!added.is_empty() || !removed.is_empty()).then_some((added, removed))
     }

@@ -32,5 +32,5 @@ pub use cause::{Cause, CauseKind, Certainty, Departed, Why};
 pub use frequency::{Frequency, SLOTS, Storm};
 pub use group::{Missing, Seen};
 pub use history::{Asked, History, Reach, Summary};
-pub use polled::Poll;
+pub use polled::{Committed, Poll};
 pub use rebalance::{Gone, Happened, Happening, Members, Move, Moves, Ongoing, Rebalance, Took, Waiting, Who};

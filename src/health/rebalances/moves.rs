@@ -38,16 +38,40 @@ impl Free {
         self.0.is_empty()
     }
 
-    /// The topic of each.
-    pub fn topics(&self) -> impl Iterator<Item = &Name> {
-        self.0.keys().map(|(topic, _)| topic)
-    }
-
     fn put(&mut self, partition: (Name, i32), who: Arc<Who>) {
         if self.0.len() < FREE {
             self.0.insert(partition, who);
         }
     }
+}
+
+/// Partitions of a topic that members hold, or that are between two of them: how many, and the highest number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extent {
+    pub count: usize,
+    highest: usize,
+}
+
+impl Extent {
+    /// Partitions of the topic before and now, if it has more now: all of them were handed out before, and now one
+    /// beyond them is.
+    pub fn grown(self, now: Self) -> Option<(usize, usize)> {
+        (self.count == self.highest + 1 && now.highest > self.highest).then_some((self.count, now.highest + 1))
+    }
+}
+
+/// The extent of each topic, of partitions that one member each holds.
+pub fn extents<'a>(held: impl Iterator<Item = &'a Option<TopicPartitions>>, free: &Free) -> BTreeMap<Name, Extent> {
+    let mut extents: BTreeMap<Name, Extent> = BTreeMap::new();
+    let mut add = |topic: &Name, partitions: &[i32]| {
+        let Some(highest) = partitions.iter().max().and_then(|highest| usize::try_from(*highest).ok()) else { return };
+        let extent = extents.entry(topic.clone()).or_default();
+        extent.count += partitions.len();
+        extent.highest = extent.highest.max(highest);
+    };
+    held.flatten().flatten().for_each(|(topic, partitions)| add(topic, partitions));
+    free.0.keys().for_each(|(topic, partition)| add(topic, &[*partition]));
+    extents
 }
 
 /// Compares what some members held before with what some hold now: those for which the two may differ.

@@ -6,15 +6,16 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cause::{Certainty, Why};
+use super::cause::{Cause, CauseKind, Certainty, RIGHT_BEFORE, Why};
 use super::draft::Draft;
 use super::group::{GroupHistory, KEPT, line};
+use super::members::Known;
 use super::moves::{self, Free, Held, Holding};
 use super::rebalance::{Gone, Happened, Happening, Rebalance, Took, Who};
-use crate::model::{At, Departure, Description, Event, GroupKind, GroupState, Name, Wall};
+use crate::model::{At, Departure, Description, Event, GroupKind, GroupState, Member, Name, TopicPartitions, Wall};
 
 /// What one poll said of a group.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Poll<'a> {
     pub group: &'a Name,
     pub kind: &'a GroupKind,
@@ -28,12 +29,26 @@ pub struct Poll<'a> {
     pub unchanged_until: Option<At>,
     /// No log tells of this group, nor will it: its rebalances are to be derived from polls.
     pub alone: bool,
+    /// Where polls alone tell of it; `None`: its commits could not be read yet.
+    pub commits: Option<Vec<Committed<'a>>>,
+}
+
+/// A commit, as a poll read it.
+#[derive(Debug, Clone, Copy)]
+pub struct Committed<'a> {
+    pub topic: &'a Name,
+    pub partition: i32,
+    pub offset: i64,
+    /// Whether records wait behind it; `None`: not known.
+    pub lag_waiting: Option<bool>,
 }
 
 /// A record is as fresh as the poll beside it if its time is so close to the clock of whoever reads.
 const LIVE: Duration = Duration::from_secs(30);
 /// A duration known less exactly than this is a lower bound.
 const BLUR: Duration = Duration::from_secs(30);
+/// Subscriptions of classic members are read so rarely that they may be seen to change so much after the rebalance.
+const SUBSCRIPTIONS_LATER: Duration = Duration::from_secs(120);
 
 /// The polls of one group.
 #[derive(Debug, Clone, Default)]
@@ -41,8 +56,10 @@ pub struct Polled {
     /// Whether the group was rebalancing when it was last seen.
     last: Option<(At, bool)>,
     watch: Option<Watch>,
-    /// Who was there, and what each held, when the group was last at rest.
-    rest: Option<BTreeMap<Name, Holding>>,
+    /// When the group was last at rest.
+    rest: Option<Rest>,
+    /// Where polls alone tell of it, and once its commits were read.
+    commits: Option<BTreeMap<(Name, i32), Moved>>,
     free: Free,
     kind: Option<GroupKind>,
     /// When polls began to tell of it.
@@ -50,6 +67,40 @@ pub struct Polled {
     /// Rebalances derived from polls, oldest first.
     pub(super) list: VecDeque<Arc<Rebalance>>,
     pub(super) total: usize,
+}
+
+/// A group at rest.
+#[derive(Debug, Clone, Default)]
+struct Rest {
+    at: At,
+    assignor: Option<Name>,
+    members: BTreeMap<Name, There>,
+}
+
+/// A member of a group at rest.
+#[derive(Debug, Clone, Default)]
+struct There {
+    known: Known,
+    /// How many it held, also of topics that were not selected; `None`: cannot be decoded.
+    partitions: Option<usize>,
+}
+
+impl From<&Member> for There {
+    fn from(member: &Member) -> Self {
+        let held = member.assignment.clone();
+        let partitions = held.as_ref().map(|held| held.values().map(Vec::len).sum::<usize>() + member.elsewhere);
+        let (who, subscription) = (Arc::new(Who::from(member)), member.subscription.clone());
+        Self { known: Known { who, subscription, held, ..Known::default() }, partitions }
+    }
+}
+
+/// A commit over the polls.
+#[derive(Debug, Clone, Copy)]
+struct Moved {
+    offset: i64,
+    /// When it was first seen, if it was another one before; polls do not tell that the same offset is committed again.
+    wall: Option<Wall>,
+    lag_waiting: Option<bool>,
 }
 
 /// Polls that saw a rebalance.
@@ -144,46 +195,59 @@ impl GroupHistory {
     pub fn poll(&mut self, poll: &Poll<'_>, out: &mut Vec<Happening>) {
         self.name_members(poll.description);
         self.polled.since.get_or_insert(poll.wall);
+        self.polled.note_commits(poll);
         let watch = match self.polled.note(poll) {
             Seen::Nothing => return,
             Seen::AtRest => None,
             Seen::Ended(watch) => Some(watch),
         };
-        let now: BTreeMap<Name, Holding> = poll
-            .description
-            .members
-            .iter()
-            .map(|member| (member.id.clone(), (Arc::new(Who::from(member)), member.assignment.clone())))
-            .collect();
-        let before = self.polled.rest.replace(now);
+        let members = poll.description.members.iter().map(|member| (member.id.clone(), There::from(member)));
+        let now = Rest { at: poll.at, assignor: poll.description.assignor.clone(), members: members.collect() };
+        let before = self.polled.rest.replace(now.clone());
         let known = self.polled.kind.replace(poll.kind.clone());
         if !poll.alone {
             return;
         }
         let side = |what| Happening { group: poll.group.clone(), wall: poll.wall, log: None, what };
         let real = |kind: &GroupKind| !matches!(kind, GroupKind::Unknown | GroupKind::ShareOrStreams);
-        if let Some(from) = known.filter(|known| known != poll.kind && real(known) && real(poll.kind)) {
+        let changed_type = known.filter(|known| known != poll.kind && real(known) && real(poll.kind));
+        let same_type = changed_type.is_none();
+        if let Some(from) = changed_type {
             self.side(side(Happened::TypeChanged { from, to: poll.kind.clone() }), out);
         }
         let Some(before) = before else { return };
-        let now = self.polled.rest.clone().unwrap_or_default();
-        let (mut draft, back) = compare(&before, &now, poll.wall);
-        for who in back {
-            self.side(side(Happened::StaticRestarted(Some(who))), out);
+        let default = self.defaults.session_timeout_ms(poll.kind);
+        let (mut draft, back) = self.polled.compare(&before, &now, poll, default);
+        if same_type {
+            assignor_changed(&mut draft, &before, &now, poll.wall);
         }
-        let (was, is): (Vec<Holding>, Vec<Holding>) = (differing(&before, &now), differing(&now, &before));
-        let held = now.values().flat_map(|(_, held)| held.iter().flatten()).map(|(_, partitions)| partitions.len());
-        let moves = moves::between(&was, &is, &Held::Each(held.sum()), &mut self.polled.free);
+        for who in &back {
+            self.side(side(Happened::StaticRestarted(Some(Arc::clone(who)))), out);
+        }
+        let was = moves::extents(before.held(), &self.polled.free);
+        let (lost, gained) = (differing(&before, &now), differing(&now, &before));
+        let held = now.members.values().map(|there| there.known.partitions()).sum();
+        let was_free = !self.polled.free.is_empty();
+        let moves = moves::between(&lost, &gained, &Held::Each(held), &mut self.polled.free);
         let changed = moves.as_ref().is_some_and(|moves| moves.moved + moves.taken + moves.dropped > 0);
-        if watch.is_none() && !changed && draft.causes.is_empty() {
+        let alone = watch.is_none() && !changed && draft.causes.is_empty();
+        resubscribed(&mut draft, &before, &now, poll.wall);
+        if alone && (draft.causes.is_empty() || self.polled.belongs_to_last(&draft, poll, out)) {
             return;
+        }
+        draft.resized(was, &moves::extents(now.held(), &self.polled.free), poll.wall);
+        for who in back {
+            draft.cause(CauseKind::StaticBack(who), Certainty::Likely, poll.wall);
+        }
+        let cooperative = now.assignor.as_ref().is_some_and(|assignor| assignor.raw().contains("cooperative"));
+        if draft.causes.is_empty() {
+            let kind = if cooperative && was_free { CauseKind::SecondRound } else { CauseKind::Untold };
+            draft.cause(kind, Certainty::Likely, poll.wall);
         }
         self.polled.watch = None;
         let took = watch.map_or(Took::default(), |watch| watch.took(poll.at, Duration::ZERO));
-        if draft.causes.is_empty() {
-            draft.cause(super::CauseKind::Untold, Certainty::Certain, poll.wall);
-        }
-        if now.is_empty() {
+        let emptied = now.members.is_empty();
+        if emptied {
             self.polled.free.clear();
         }
         let rebalance = Rebalance {
@@ -195,7 +259,7 @@ impl GroupHistory {
             joined: draft.joined,
             gone: draft.gone,
             moves,
-            emptied: now.is_empty(),
+            emptied,
             ..Rebalance::default()
         };
         let rebalance = Arc::new(rebalance);
@@ -236,34 +300,120 @@ impl Polled {
     }
 }
 
-/// Who came and went, and the static members that came back under another id.
-fn compare(before: &BTreeMap<Name, Holding>, now: &BTreeMap<Name, Holding>, wall: Wall) -> (Draft, Vec<Arc<Who>>) {
-    let (mut draft, mut back) = (Draft::default(), Vec::new());
-    let instance = |who: &Who, others: &BTreeMap<Name, Holding>| {
-        who.instance_id.is_some() && others.values().any(|(other, _)| other.instance_id == who.instance_id)
-    };
-    for (id, (who, held)) in before.iter().filter(|(id, _)| !now.contains_key(*id)) {
-        if !instance(who, now) {
-            let held = held.as_ref().map(|held| held.values().map(Vec::len).sum());
-            let mut departure = Departure::default();
-            departure.member.id = id.clone();
-            let why = Why { idle: held == Some(0), ..Why::default() };
-            draft.gone(Gone { who: Arc::clone(who), why }, wall);
-        }
+impl Polled {
+    fn note_commits(&mut self, poll: &Poll<'_>) {
+        let Some(commits) = &poll.commits else { return };
+        let known = self.commits.take();
+        let each = commits.iter().map(|commit| {
+            let Committed { topic, partition, offset, lag_waiting } = *commit;
+            let place = (topic.clone(), partition);
+            let wall = match known.as_ref().map(|known| known.get(&place)) {
+                Some(Some(before)) if before.offset == offset => before.wall,
+                Some(_) => Some(poll.wall),
+                None => None,
+            };
+            (place, Moved { offset, wall, lag_waiting })
+        });
+        self.commits = Some(each.collect());
     }
-    for (who, _) in now.iter().filter(|(id, _)| !before.contains_key(*id)).map(|(_, holding)| holding) {
-        if instance(who, before) {
-            back.push(Arc::clone(who));
-        } else {
-            draft.joined(Arc::clone(who), Certainty::Certain, wall);
+
+    /// Who came and went, and the static members that came back under another id. `default`: the broker's session
+    /// timeout for groups of the kind, in milliseconds.
+    fn compare(&self, before: &Rest, now: &Rest, poll: &Poll<'_>, default: Option<i32>) -> (Draft, Vec<Arc<Who>>) {
+        let (mut draft, mut back) = (Draft::default(), Vec::new());
+        for there in before.without(now) {
+            let who = &there.known.who;
+            if now.same_instance(who).is_none() {
+                let departure = self.departure(there, before.at, poll);
+                let why = Why::of(&departure, poll.wall, there.partitions, false, default);
+                draft.gone(Gone { who: Arc::clone(who), why }, poll.wall);
+            }
         }
+        for there in now.without(before) {
+            let who = Arc::clone(&there.known.who);
+            if before.same_instance(&who).is_some() {
+                back.push(who);
+            } else {
+                draft.joined(who, Certainty::Certain, poll.wall);
+            }
+        }
+        (draft, back)
     }
-    (draft, back)
+
+    /// What is known of a member that was there when the group was at rest before.
+    fn departure(&self, there: &There, rested: At, poll: &Poll<'_>) -> Departure {
+        // After a longer time whoever got its partitions may have committed, and when it went is known too badly.
+        let soon = poll.at.since(rested) <= RIGHT_BEFORE;
+        let mut departure = Departure::default();
+        for (topic, partitions) in there.known.held.iter().flatten() {
+            for partition in partitions {
+                let commits = self.commits.as_ref();
+                let Some(commit) = commits.and_then(|commits| commits.get(&(topic.clone(), *partition))) else {
+                    continue;
+                };
+                departure.last_commit = departure.last_commit.max(commit.wall.filter(|_| soon));
+                if let Some(waiting) = commit.lag_waiting {
+                    departure.lag_waiting = Some(waiting || departure.lag_waiting == Some(true));
+                }
+            }
+        }
+        departure
+    }
+
+    /// Causes that were seen by themselves: those of the rebalance seen last, if that was not long ago.
+    fn belongs_to_last(&mut self, draft: &Draft, poll: &Poll<'_>, out: &mut Vec<Happening>) -> bool {
+        let last = self.list.back_mut().filter(|last| poll.wall.since(last.ended) <= SUBSCRIPTIONS_LATER);
+        let Some(last) = last else { return false };
+        let causes = &mut Arc::make_mut(last).causes;
+        causes.retain(|cause| cause.kind != CauseKind::Untold);
+        causes.extend(draft.causes.iter().map(|cause| Cause { certainty: Certainty::Likely, ..cause.clone() }));
+        out.push(line(poll.group, last));
+        true
+    }
 }
 
-/// Those of `these` that are not the same in `others`.
-fn differing(these: &BTreeMap<Name, Holding>, others: &BTreeMap<Name, Holding>) -> Vec<Holding> {
-    let differs =
-        |(id, (_, held)): &(&Name, &Holding)| held.is_none() || others.get(*id).is_none_or(|(_, other)| other != held);
-    these.iter().filter(differs).map(|(_, holding)| holding.clone()).collect()
+impl Rest {
+    /// The members that are not in `other`.
+    fn without<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a There> {
+        self.members.iter().filter(|(id, _)| !other.members.contains_key(*id)).map(|(_, there)| there)
+    }
+
+    fn same_instance(&self, who: &Who) -> Option<&There> {
+        who.instance_id.as_ref()?;
+        self.members.values().find(|there| there.known.who.instance_id == who.instance_id)
+    }
+
+    fn held(&self) -> impl Iterator<Item = &Option<TopicPartitions>> {
+        self.members.values().map(|there| &there.known.held)
+    }
+}
+
+fn assignor_changed(draft: &mut Draft, before: &Rest, now: &Rest, wall: Wall) {
+    let named = |rest: &Rest| rest.assignor.clone().filter(|assignor| !assignor.is_empty());
+    let (from, to) = (named(before), named(now));
+    if from.is_some() && to.is_some() && from != to {
+        draft.cause(CauseKind::Assignor { from, to }, Certainty::Certain, wall);
+    }
+}
+
+/// Members that subscribe to something else, as far as subscriptions are known.
+fn resubscribed(draft: &mut Draft, before: &Rest, now: &Rest, wall: Wall) {
+    for there in now.members.values() {
+        let who = &there.known.who;
+        let same = before.members.get(&who.id).or_else(|| before.same_instance(who));
+        if let Some((added, removed)) = same.and_then(|same| same.known.resubscribed(&there.known)) {
+            let kind = CauseKind::Subscription { first: Arc::clone(who), members: 1, added, removed };
+            draft.cause(kind, Certainty::Certain, wall);
+        }
+    }
+}
+
+/// What members of `these` hold, where it is not the same in `others`.
+fn differing(these: &Rest, others: &Rest) -> Vec<Holding> {
+    let differs = |(id, there): &(&Name, &There)| {
+        let held = &there.known.held;
+        held.is_none() || others.members.get(*id).is_none_or(|other| other.known.held != *held)
+    };
+    let holding = |(_, there): (&Name, &There)| (Arc::clone(&there.known.who), there.known.held.clone());
+    these.members.iter().filter(differs).map(holding).collect()
 }

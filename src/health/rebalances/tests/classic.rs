@@ -71,16 +71,16 @@ fn a_member_that_goes_leaves_its_partitions_to_others() {
 #[test]
 fn the_same_generation_again_is_a_static_restart() {
     let mut log = Log::new();
-    let with = |id: &str| EventMember { held: Some(held(&[0])), ..fixed(id, "i") };
+    let with = |id: &str| EventMember { held: Some(held(&[0, 1])), ..fixed(id, "i") };
     log.at(0, [created(), generation(1, vec![with("a")], &[])]);
     log.at(5000, [generation(1, vec![with("a2")], &["a"])]);
     assert_eq!(log.list().len(), 1);
     assert_eq!(log.side(), ["group created", "static member client-a2 (i) @10.0.0.1 restarted"]);
     // It continues under the new id.
-    log.at(9000, [generation(2, vec![with("a2"), holding("b", &[1])], &[])]);
+    log.at(9000, [generation(2, vec![with("a2"), holding("b", &[])], &[])]);
     assert_eq!(causes(&log.last()), ["joined: client-b @10.0.0.1"]);
     // Back with a rebalance: neither gone nor joined.
-    log.at(12_000, [generation(3, vec![with("a3"), holding("b", &[1])], &["a2"])]);
+    log.at(12_000, [generation(3, vec![with("a3"), holding("b", &[])], &["a2"])]);
     let last = log.last();
     assert_eq!(causes(&last), ["static member back: client-a3 (i) @10.0.0.1"]);
     assert_eq!((last.joined.count, last.gone.count), (0, 0));
@@ -109,7 +109,7 @@ fn subscription_assignor_and_partition_count_are_told() {
     let mut log = Log::new();
     log.at(0, [created(), generation(1, vec![holding("a", &[0, 1])], &[])]);
     log.at(1000, [generation(2, vec![holding("a", &[0, 1, 2])], &[])]);
-    assert_eq!(causes(&log.last()), ["likely t 2 > 3 partitions"]);
+    assert_eq!(causes(&log.last()), ["t 2 > 3 partitions"]);
     let other = EventMember { subscription: Some(vec!["u".into()]), ..holding("a", &[]) };
     log.at(2000, [generation(3, vec![other.clone()], &[])]);
     assert_eq!(causes(&log.last()), ["subscription changed: client-a @10.0.0.1 +u -t"]);
@@ -118,6 +118,32 @@ fn subscription_assignor_and_partition_count_are_told() {
     assert_eq!(causes(&log.last()), ["assignor range > sticky"]);
     log.at(4000, [what(Generation { generation: 5, ..sticky })]);
     assert_eq!(causes(&log.last()), ["no record tells why"]);
+}
+
+#[test]
+fn more_partitions_are_a_cause_beside_others() {
+    let mut log = Log::new();
+    log.at(0, [created(), generation(1, vec![holding("a", &[0, 1])], &[])]);
+    log.at(1000, [generation(2, vec![holding("a", &[0, 2]), holding("b", &[1])], &[])]);
+    assert_eq!(causes(&log.last()), ["joined: client-b @10.0.0.1", "t 2 > 3 partitions"]);
+    // All were handed out before or nothing is certain: an assignor may have left some out.
+    log.at(2000, [generation(3, vec![holding("a", &[0]), holding("b", &[2])], &[])]);
+    log.at(3000, [generation(4, vec![], &["a", "b"])]);
+    log.at(4000, [generation(5, vec![holding("a", &[0, 2])], &[])]);
+    log.at(5000, [generation(6, vec![holding("a", &[0, 2, 3])], &[])]);
+    assert_eq!(causes(&log.last()), ["likely t 2 > 3 partitions"]);
+    log.at(6000, [generation(7, vec![holding("a", &[0, 2, 3]), holding("b", &[4])], &[])]);
+    assert_eq!(causes(&log.last()), ["joined: client-b @10.0.0.1"]);
+    // What is between two members of a cooperative group was there before.
+    let round = |generation, members| {
+        let protocol = Some("cooperative-sticky".into());
+        what(Generation { generation, protocol, members, ..consumer() })
+    };
+    let mut log = Log::new();
+    log.at(0, [created(), round(1, vec![holding("a", &[0, 1])])]);
+    log.at(1000, [round(2, vec![holding("a", &[0]), holding("b", &[])])]);
+    log.at(1500, [round(3, vec![holding("a", &[0]), holding("b", &[1])])]);
+    assert_eq!(causes(&log.last()), ["likely second round of a cooperative rebalance"]);
 }
 
 #[test]

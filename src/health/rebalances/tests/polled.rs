@@ -18,11 +18,13 @@ struct Polls {
     history: History,
     group: Name,
     kind: GroupKind,
+    /// Commit of each partition of `t`, and whether records wait behind it.
+    commits: Option<Vec<(i64, bool)>>,
 }
 
 impl Polls {
     fn new() -> Self {
-        Self { history: History::default(), group: "g".into(), kind: GroupKind::Classic }
+        Self { history: History::default(), group: "g".into(), kind: GroupKind::Classic, commits: None }
     }
 
     fn at(&mut self, at: u64, state: GroupState, members: &[(&str, &[i32])]) {
@@ -30,16 +32,32 @@ impl Polls {
     }
 
     fn poll(&mut self, at: u64, state: GroupState, members: &[(&str, &[i32])], alone: bool, until: Option<u64>) {
-        let description = described(members);
+        self.described(at, state, &described(members), alone, until);
+    }
+
+    /// At rest.
+    fn rests(&mut self, at: u64, description: &Description) {
+        self.described(at, Stable, description, true, None);
+    }
+
+    fn described(&mut self, at: u64, state: GroupState, description: &Description, alone: bool, until: Option<u64>) {
+        let topic = "t".into();
+        let commit = |(partition, (offset, waiting)): (usize, &(i64, bool))| Committed {
+            topic: &topic,
+            partition: partition as i32,
+            offset: *offset,
+            lag_waiting: Some(*waiting),
+        };
         self.history.poll(&Poll {
             group: &self.group,
             kind: &self.kind,
             state,
-            description: &description,
+            description,
             at: At(at),
             wall: Wall(at as i64),
             unchanged_until: until.map(At),
             alone,
+            commits: self.commits.as_ref().map(|commits| commits.iter().enumerate().map(commit).collect()),
         });
     }
 
@@ -99,7 +117,10 @@ fn what_changed_between_two_polls_is_one_rebalance() {
     assert_eq!(list.len(), 4);
     assert!(list.iter().all(|rebalance| rebalance.took == Took::AtLeast(Duration::ZERO)));
     assert_eq!(causes(&list[0]), ["gone: client-b @10.0.0.1, cannot tell why (no commit known)"]);
-    assert_eq!(causes(&list[2]), ["no record tells why"]);
+    assert_eq!(
+        (causes(&list[2]), list[2].causes[0].certainty),
+        (vec!["polls do not tell why".into()], Certainty::Likely)
+    );
     assert_eq!(moved(&list[2]), (2, 0, 0, 3));
     assert!(list[3].emptied);
     assert_eq!(polls.history.feed().len(), 4);
@@ -108,24 +129,132 @@ fn what_changed_between_two_polls_is_one_rebalance() {
 #[test]
 fn a_static_member_that_restarts_is_no_rebalance() {
     let mut polls = Polls::new();
-    let mut one = |at, id: &str| {
+    let one = |id: &str| {
         let mut description = described(&[(id, &[0])]);
         description.members[0].instance_id = Some("i".into());
-        polls.history.poll(&Poll {
-            group: &polls.group,
-            kind: &polls.kind,
-            state: Stable,
-            description: &description,
-            at: At(at),
-            wall: Wall(at as i64),
-            unchanged_until: None,
-            alone: true,
-        });
+        description
     };
-    one(0, "a");
-    one(2000, "a2");
+    polls.rests(0, &one("a"));
+    polls.rests(2000, &one("a2"));
     assert!(polls.list().is_empty());
     assert_eq!(polls.summary(0).side[0].what.to_string(), "static member client-a2 (i) @10.0.0.1 restarted");
+    // With a rebalance it is likely its cause.
+    polls.described(4000, PreparingRebalance, &one("a2"), true, None);
+    polls.rests(6000, &one("a3"));
+    assert_eq!(causes(&polls.list()[0]), ["likely static member back: client-a3 (i) @10.0.0.1"]);
+}
+
+/// The words for a member that held partition 1 and is gone at the last poll, 2 s after the one before.
+fn gone_after(kind: GroupKind, commits: &[(u64, i64)], waiting: bool, last: u64) -> Why {
+    let mut polls = Polls::new();
+    polls.kind = kind;
+    let consumer_session_timeout_ms = Some(45_000);
+    polls.history.set_defaults(GroupDefaults { consumer_session_timeout_ms, ..GroupDefaults::default() });
+    for (at, commit) in commits {
+        polls.commits = Some(vec![(7, false), (*commit, waiting)]);
+        polls.at(*at, Stable, &[("a", &[0]), ("b", &[1])]);
+    }
+    polls.at(last, Stable, &[("a", &[0, 1])]);
+    polls.list()[0].gone.list[0].why.clone()
+}
+
+#[test]
+fn why_a_member_went_follows_from_what_polls_saw() {
+    // Its commit moved right before.
+    let why = gone_after(GroupKind::Classic, &[(0, 10), (2000, 20), (4000, 20)], true, 6000);
+    assert_eq!(why.to_string(), "likely left (last commit 4s before)");
+    assert_eq!((why.lag_waiting, why.certainty()), (Some(true), Certainty::Likely));
+    // A session timeout ago, with records waiting; the brokers' configuration tells of KIP-848 groups alone.
+    let crash: Vec<(u64, i64)> =
+        std::iter::once((0, 10)).chain((2000..=46_000).step_by(2000).map(|at| (at, 20))).collect();
+    let why = gone_after(GroupKind::Consumer, &crash, true, 48_000);
+    assert_eq!(
+        why.to_string(),
+        "likely crashed or cut off (last commit 46s before; session timeout 45s, the broker's default)"
+    );
+    let why = gone_after(GroupKind::Classic, &crash, true, 48_000);
+    assert_eq!(why.to_string(), "cannot tell why (last commit 46s before)");
+    assert_eq!(gone_after(GroupKind::Consumer, &crash, false, 48_000).verdict, Departed::CannotTell);
+    // When its commit last moved is not known: it did before the first poll, or polls were far apart.
+    let why = gone_after(GroupKind::Classic, &[(0, 10), (2000, 10)], true, 4000);
+    assert_eq!(why.to_string(), "cannot tell why (no commit known)");
+    let why = gone_after(GroupKind::Classic, &[(0, 10), (2000, 20)], true, 32_000);
+    assert_eq!((why.to_string().as_str(), why.quiet), ("cannot tell why (no commit known)", None));
+}
+
+#[test]
+fn an_idle_member_that_goes_left() {
+    let mut polls = Polls::new();
+    polls.at(0, Stable, &[("a", &[0, 1]), ("b", &[])]);
+    polls.at(2000, Stable, &[("a", &[0, 1])]);
+    assert_eq!(causes(&polls.list()[0]), ["gone: client-b @10.0.0.1, likely left (it held nothing)"]);
+    // It holds partitions of topics that were not selected.
+    let mut elsewhere = described(&[("a", &[0, 1]), ("b", &[])]);
+    elsewhere.members[1].elsewhere = 2;
+    polls.rests(4000, &elsewhere);
+    polls.at(6000, Stable, &[("a", &[0, 1])]);
+    assert_eq!(causes(&polls.list()[2]), ["gone: client-b @10.0.0.1, cannot tell why (no commit known)"]);
+}
+
+#[test]
+fn assignor_and_partition_count_are_seen_by_polls() {
+    let mut polls = Polls::new();
+    let by = |assignor: &str, members: &[(&str, &[i32])]| Description {
+        assignor: Some(assignor.into()),
+        ..described(members)
+    };
+    polls.rests(0, &by("range", &[("a", &[0, 1])]));
+    polls.rests(2000, &by("sticky", &[("a", &[0, 1])]));
+    polls.rests(4000, &by("sticky", &[("a", &[0, 1, 2])]));
+    polls.rests(6000, &by("cooperative-sticky", &[("a", &[0, 1]), ("b", &[])]));
+    polls.rests(8000, &by("cooperative-sticky", &[("a", &[0, 1]), ("b", &[2])]));
+    // Of an empty group and of another protocol it says nothing.
+    polls.rests(10_000, &by("", &[]));
+    polls.rests(12_000, &by("range", &[("a", &[0, 1, 2])]));
+    polls.kind = GroupKind::Consumer;
+    polls.rests(14_000, &by("uniform", &[("a", &[0, 1, 2])]));
+    let list = polls.list();
+    let told: Vec<_> = list.iter().flat_map(|rebalance| causes(rebalance)).collect();
+    assert_eq!(
+        told,
+        [
+            "assignor range > sticky",
+            "t 2 > 3 partitions",
+            "joined: client-b @10.0.0.1",
+            "assignor sticky > cooperative-sticky",
+            "likely second round of a cooperative rebalance",
+            "gone: client-a @10.0.0.1 and 1 more",
+            "joined: client-a @10.0.0.1",
+        ]
+    );
+    assert!(list[..2].iter().all(|rebalance| rebalance.causes[0].certainty == Certainty::Certain));
+}
+
+#[test]
+fn another_subscription_is_seen_by_polls() {
+    let mut polls = Polls::new();
+    let to = |topics: Option<&[&str]>, partitions: &[i32]| {
+        let mut description = described(&[("a", partitions)]);
+        description.members[0].subscription =
+            topics.map(|topics| topics.iter().map(|topic| Name::from(*topic)).collect());
+        description
+    };
+    polls.rests(0, &to(None, &[0, 1]));
+    polls.rests(2000, &to(Some(&["t"]), &[0, 1]));
+    assert!(polls.list().is_empty());
+    // Read with the members.
+    polls.rests(4000, &to(Some(&["u"]), &[0]));
+    assert_eq!(causes(&polls.list()[0]), ["subscription changed: client-a @10.0.0.1 +u -t"]);
+    // Read later: it belongs to the rebalance that was seen before.
+    polls.rests(6000, &to(Some(&["u"]), &[]));
+    assert_eq!(causes(&polls.list()[1]), ["polls do not tell why"]);
+    polls.rests(60_000, &to(Some(&["t"]), &[]));
+    assert_eq!(causes(&polls.list()[1]), ["likely subscription changed: client-a @10.0.0.1 +t -u"]);
+    // No rebalance was seen that it could belong to.
+    polls.rests(600_000, &to(Some(&["t", "v"]), &[]));
+    let list = polls.list();
+    assert_eq!((list.len(), causes(&list[2])), (3, vec!["subscription changed: client-a @10.0.0.1 +v".into()]));
+    assert_eq!(polls.history.feed().len(), 3);
 }
 
 #[test]
