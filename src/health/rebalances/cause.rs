@@ -191,9 +191,6 @@ impl Why {
         was_away: bool,
         default: Option<i32>,
     ) -> Self {
-        let timeout = |millis: Option<i32>| {
-            millis.and_then(|millis| u64::try_from(millis).ok()).filter(|millis| *millis > 0).map(Duration::from_millis)
-        };
         let own = timeout(departure.member.session_timeout_ms);
         let mut why = Self {
             verdict: Departed::CannotTell,
@@ -214,6 +211,16 @@ impl Why {
     pub(super) fn is_back(&mut self, after: Duration) {
         self.back_after = Some(after);
         self.judge();
+    }
+
+    /// The broker's default session timeout, in milliseconds, is known now; whether that tells more of this departure.
+    pub(super) fn times_out(&mut self, default: i32) -> bool {
+        let unknown = self.session_timeout.is_none();
+        if unknown {
+            (self.session_timeout, self.session_default) = (timeout(Some(default)), true);
+            self.judge();
+        }
+        unknown
     }
 
     /// How long a return is still told of this departure.
@@ -257,6 +264,11 @@ impl Why {
         }
         Departed::CannotTell
     }
+}
+
+/// A time limit as records have it, in milliseconds; 0 and less are none.
+fn timeout(millis: Option<i32>) -> Option<Duration> {
+    millis.and_then(|millis| u64::try_from(millis).ok()).filter(|millis| *millis > 0).map(Duration::from_millis)
 }
 
 impl fmt::Display for Why {

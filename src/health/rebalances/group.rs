@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cause::{CauseKind, Certainty, Why};
+use super::cause::{Cause, CauseKind, Certainty, Why};
 use super::draft::Draft;
 use super::members::{AWAY, Known, Topics};
 use super::moves::{self, Free, Held, Holding};
@@ -345,17 +345,40 @@ impl GroupHistory {
         let Some(expected) = self.expected.remove(place) else { return };
         let after = event.wall.since(expected.left);
         let is_it = |gone: &Gone| gone.who.id == expected.who.id;
+        let is_back = |who: &Who, why: &mut Why| {
+            let is_it = who.id == expected.who.id;
+            if is_it {
+                why.is_back(after);
+            }
+            is_it
+        };
         if self.draft.gone.list.iter().any(is_it) {
             let Draft { causes, gone, .. } = &mut self.draft;
-            mark_back(&mut gone.list, causes.iter_mut().map(|cause| &mut cause.kind), &expected.who, after);
+            update(&mut gone.list, causes, is_back);
             return;
         }
         let left = self.list.iter_mut().rev().find(|rebalance| rebalance.gone.list.iter().any(is_it));
         if let Some(rebalance) = left {
             let changed = Arc::make_mut(rebalance);
-            let causes = changed.causes.iter_mut().map(|cause| &mut cause.kind);
-            mark_back(&mut changed.gone.list, causes, &expected.who, after);
+            update(&mut changed.gone.list, &mut changed.causes, is_back);
             out.push(line(&event.group, rebalance));
+        }
+    }
+
+    /// What the brokers' configuration says, which may come after events that it explains.
+    pub(super) fn set_defaults(&mut self, group: &Name, defaults: GroupDefaults, out: &mut Vec<Happening>) {
+        self.defaults = defaults;
+        let timeout = self.kind.as_ref().and_then(|kind| defaults.session_timeout_ms(kind));
+        let Some(timeout) = timeout else { return };
+        let times_out = |_: &Who, why: &mut Why| why.times_out(timeout);
+        let Draft { causes, gone, .. } = &mut self.draft;
+        update(&mut gone.list, causes, times_out);
+        for rebalance in &mut self.list {
+            let mut changed = Rebalance::clone(rebalance);
+            if update(&mut changed.gone.list, &mut changed.causes, times_out) {
+                *rebalance = Arc::new(changed);
+                out.push(line(group, rebalance));
+            }
         }
     }
 
@@ -413,18 +436,18 @@ impl GroupHistory {
     }
 }
 
-/// Updates a departure where it is listed and where it is a cause.
-fn mark_back<'a>(gone: &mut [Gone], causes: impl Iterator<Item = &'a mut CauseKind>, who: &Arc<Who>, after: Duration) {
-    for gone in gone.iter_mut().filter(|gone| gone.who.id == who.id) {
-        gone.why.is_back(after);
+/// Updates departures where they are listed and where they are a cause; whether any is another one then.
+fn update(gone: &mut [Gone], causes: &mut [Cause], mut update: impl FnMut(&Who, &mut Why) -> bool) -> bool {
+    let mut changed = false;
+    for gone in gone.iter_mut() {
+        changed |= update(&gone.who, &mut gone.why);
     }
-    for cause in causes {
-        if let CauseKind::Gone { first, why, .. } = cause
-            && first.id == who.id
-        {
-            why.is_back(after);
+    for cause in causes.iter_mut() {
+        if let CauseKind::Gone { first, why, .. } = &mut cause.kind {
+            changed |= update(first, why);
         }
     }
+    changed
 }
 
 /// A rebalance as a line of the feed.

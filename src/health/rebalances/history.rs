@@ -107,9 +107,17 @@ pub enum Reach {
 }
 
 impl History {
-    /// What the brokers' configuration says of groups, from now on.
+    /// What the brokers' configuration says of groups.
     pub fn set_defaults(&mut self, defaults: GroupDefaults) {
+        if self.defaults == defaults {
+            return;
+        }
         self.defaults = defaults;
+        let mut out = Vec::new();
+        for (name, group) in &mut self.groups {
+            group.set_defaults(name, defaults, &mut out);
+        }
+        self.publish(out);
     }
 
     /// Takes in an event, unless it was seen before: a new collector tells its part of the log again.

@@ -65,21 +65,31 @@ fn a_session_timeout_that_is_unknown_crashes_nobody() {
 #[test]
 fn a_session_timeout_of_the_broker_is_told_with_its_origin() {
     let silent = EventMember { session_timeout_ms: None, ..member("a") };
-    let gone = |kind: GroupKind| {
+    let gone = |kind: GroupKind, late: bool| {
         let mut log = Log::new();
         let defaults = GroupDefaults { consumer_session_timeout_ms: Some(45_000), ..GroupDefaults::default() };
-        log.history.set_defaults(defaults);
+        if !late {
+            log.history.set_defaults(defaults);
+        }
         let bump = |epoch| What::GroupEpoch { kind: kind.clone(), epoch, hash: Some(7) };
         log.at(0, [What::Member(Box::new(silent.clone())), bump(1), assigned(1), at_epoch("a", 1, &[0])]);
         let departure = Departure { member: silent.clone(), ..departure(Some(45_000), Some(true)) };
-        log.at(1_000_000, [What::MemberGone(Box::new(departure)), bump(2)]);
+        log.at(1_000_000, [What::MemberGone(Box::new(departure)), bump(2), assigned(2)]);
+        if late {
+            assert_eq!(log.last().gone.list[0].why.verdict, Departed::CannotTell);
+            log.history.set_defaults(defaults);
+        }
+        let feed = log.history.feed();
+        let told = |what: &Happened| matches!(what, Happened::Rebalance(r) if **r == log.last());
+        assert!(feed.iter().any(|line| told(&line.what)), "the feed says the same");
         log.last().gone.list[0].why.clone()
     };
-    let why = gone(GroupKind::Consumer);
+    assert_eq!(gone(GroupKind::Consumer, true), gone(GroupKind::Consumer, false), "the configuration is read later");
+    let why = gone(GroupKind::Consumer, false);
     assert_eq!((why.verdict, why.session_default, why.certainty()), (Departed::Crashed, true, Certainty::Likely));
     let text = "likely crashed or cut off (last commit 45s before; session timeout 45s, the broker's default)";
     assert_eq!(why.to_string(), text);
-    let why = gone(GroupKind::Share);
+    let why = gone(GroupKind::Share, false);
     assert_eq!((why.verdict, why.session_default), (Departed::CannotTell, false));
 }
 
