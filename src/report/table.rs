@@ -125,6 +125,8 @@ fn behind(group: &GroupView) -> String {
     match probes.oldest() {
         Some(_) if all().all(|probe| *probe == Probe::NothingToRead) => "nothing to read".to_owned(),
         Some(oldest) if oldest.clock_skew => "0s, clock skew".to_owned(),
+        // The records that it waited for first were deleted.
+        Some(oldest) if group.totals.expired > 0 => format!("> {}", duration(oldest.age)),
         Some(oldest) => format!("{} exactly", duration(oldest.age)),
         None => "-".to_owned(),
     }
