@@ -151,6 +151,8 @@ pub struct LagTotals {
     pub partition_gone: usize,
     pub abandoned: usize,
     pub stale: usize,
+    /// Records behind when the stale partitions were last read.
+    pub last: u64,
     pub unknown: usize,
     /// Records in `lag` that may not be there: lags on compacted topics, and single ones that may be control records.
     pub doubtful: u64,
@@ -175,7 +177,10 @@ impl LagTotals {
             PartitionLag::TopicGone => self.topic_gone += 1,
             PartitionLag::PartitionGone => self.partition_gone += 1,
             PartitionLag::Abandoned { .. } => self.abandoned += 1,
-            PartitionLag::Stale { .. } => self.stale += 1,
+            PartitionLag::Stale { last, .. } => {
+                self.stale += 1;
+                self.last = self.last.saturating_add(*last);
+            }
             PartitionLag::Unknown => self.unknown += 1,
         }
     }
@@ -193,6 +198,11 @@ impl LagTotals {
     /// Records behind, a share group's backlog too; `None`: nothing is known of it.
     pub fn behind(&self) -> Option<u64> {
         if self.has_known() { Some(self.lag) } else { (self.shared > 0).then_some(self.backlog) }
+    }
+
+    /// What was known last, where nothing is known now.
+    pub fn was_behind(&self) -> Option<u64> {
+        (self.behind().is_none() && self.stale > 0).then_some(self.last)
     }
 
     /// Whether the sum says anything at all.

@@ -38,6 +38,9 @@ impl Admin {
         let call = move || consumer.client().fetch_metadata(None, timeout);
         let answer = tokio::task::spawn_blocking(call).await.map_err(|_| CallError::Timeout)?;
         let answer = answer.map_err(|error| match error {
+            rdkafka::error::KafkaError::MetadataFetch(rdkafka::types::RDKafkaErrorCode::OperationTimedOut) => {
+                CallError::Timeout
+            }
             rdkafka::error::KafkaError::MetadataFetch(code) => {
                 CallError::Code { code: code as i32, text: Name::from(code.to_string()) }
             }

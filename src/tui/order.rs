@@ -139,7 +139,10 @@ pub fn groups(view: &View, sort: Sort<GroupColumn>, filter: &Filter) -> Vec<(Nam
     let shown = groups.filter(|(_, group)| filter.is_empty() || filter.matches(&[group.id.safe()]));
     let mut shown: Vec<(&GroupView, usize)> = shown.map(|(place, group)| (&**group, place)).collect();
     shown.sort_by(|(a, _), (b, _)| {
-        let lag = |group: &GroupView| group.totals.has_known().then_some(group.totals.lag);
+        let lag = |group: &GroupView| {
+            let known = group.totals.has_known().then_some(group.totals.lag);
+            known.or(group.totals.was_behind())
+        };
         let by_lag = || known_first(lag(a), lag(b), |a, b| sort.apply(a.cmp(&b)));
         let by_column = match sort.by {
             GroupColumn::Verdict => sort.apply(graver(&a.judgement, &b.judgement)).then_with(by_lag),

@@ -68,10 +68,11 @@ pub fn besides(totals: &LagTotals) -> String {
     parts.collect::<Vec<_>>().join(" ")
 }
 
-/// The sum of what is known, `≤` before one that is an upper bound; `-` where nothing is known.
+/// The sum of what is known, `≤` before one that is an upper bound; `?` after one that is old; `-` where nothing is known.
 pub fn total(totals: &LagTotals, look: &Look) -> String {
     let at_most = if totals.at_most() { look.glyphs().at_most } else { "" };
-    totals.behind().map_or_else(|| "-".to_owned(), |behind| format!("{at_most}{}", count(behind)))
+    let old = || totals.was_behind().map_or_else(|| "-".to_owned(), |last| format!("{}?", count(last)));
+    totals.behind().map_or_else(old, |behind| format!("{at_most}{}", count(behind)))
 }
 
 /// A partition's lag in full, `≤` before one of which some may not be there; `None` where there is none.
@@ -179,6 +180,18 @@ mod tests {
         let look = |charset| Look { theme: Theme::mono(), charset };
         assert_eq!(lag(&doubtful, &look(Charset::Unicode)), Some("≤1".to_owned()));
         assert_eq!(lag(&doubtful, &look(Charset::Ascii)), Some("<=1".to_owned()));
+    }
+
+    #[test]
+    fn a_total_that_is_old_says_so() {
+        let mut totals = LagTotals::default();
+        totals.add(&PartitionLag::Stale { last: 440, since: At(0) });
+        totals.add(&PartitionLag::Stale { last: 20, since: At(0) });
+        let look = Look { theme: Theme::mono(), charset: Charset::Unicode };
+        assert_eq!(total(&totals, &look), "460?");
+        // What is known is told alone.
+        totals.add(&PartitionLag::Known(7));
+        assert_eq!(total(&totals, &look), "7");
     }
 
     #[test]

@@ -122,6 +122,8 @@ pub struct State {
 
 /// A group that was read for longer than that ago is old, however short the interval.
 const IN_TURN: Duration = Duration::from_secs(30);
+/// Without these nothing is true any more; what else is missing of the cluster is one problem among others.
+const WHOLE: [&str; 3] = ["connection", "metadata", "list of groups"];
 /// How long a message stays.
 const MESSAGE: Duration = Duration::from_secs(3);
 
@@ -250,7 +252,8 @@ impl State {
 
     /// What keeps the whole cluster from being read.
     pub fn cluster_problem(&self) -> Option<&Problem> {
-        self.view.problems.iter().find(|problem| problem.scope == Scope::Cluster)
+        let whole = |problem: &&Problem| problem.scope == Scope::Cluster && WHOLE.contains(&problem.missing.as_str());
+        self.view.problems.iter().find(whole)
     }
 
     /// What is wrong with all that is on screen, in words.

@@ -83,7 +83,12 @@ impl Poller {
                         self.problems.cleared(Scope::Cluster, "racks");
                         self.merge_cluster(Some(cluster));
                     }
-                    Err(error) => self.cluster_failed("racks", &error),
+                    Err(error) => {
+                        if error == CallError::Timeout {
+                            self.asked.remove(&Call::Cluster);
+                        }
+                        self.cluster_failed("racks", &error);
+                    }
                 }
             }
             Answer::Topics(asked, answer) => {

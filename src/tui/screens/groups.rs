@@ -215,6 +215,7 @@ fn content(look: &Look, group: &GroupView, id: Cell, width: u16, fresh: bool) ->
 fn lag(look: &Look, group: &GroupView) -> String {
     let totals = &group.totals;
     let more = match totals.exceptions().is_empty() {
+        _ if totals.was_behind().is_some() => "",
         _ if totals.shared > 0 => "*",
         false if totals.has_known() => "+",
         _ => " ",

@@ -213,6 +213,20 @@ fn before_anything_is_known() {
 }
 
 #[test]
+fn what_is_missing_of_the_cluster_alone_is_no_error_of_all() {
+    let missing = |missing: &str| {
+        let cause = Name::new("no answer within the deadline");
+        let scope = Scope::Cluster;
+        let problem = Problem { scope, missing: missing.to_owned(), cause, remedy: None, lasting: false, since: At(0) };
+        let view = View { problems: vec![problem].into(), ..fixture::view() };
+        Bench::with(view, (120, 40)).lines()[0].clone()
+    };
+    assert!(missing("list of groups").contains("ERROR"), "{}", missing("list of groups"));
+    let racks = missing("racks");
+    assert!(!racks.contains("ERROR") && racks.contains("1 problem (key 3)"), "{racks}");
+}
+
+#[test]
 fn a_lost_source_dims_the_rows_and_takes_verdicts_back() {
     let mut view = fixture::view();
     view.feed = Feed::Stale { since: view.now, cause: Name::new("the collector was killed by signal 9") };
