@@ -12,6 +12,11 @@ use support::{Cluster, ClusterSpec, Collector, GroupSpec, group, lagtop, run, sn
 /// Groups with a hash.
 const HASHED: [&str; 4] = ["m.consumer", "m.regex", "m.share", "m.streams"];
 
+/// What comes after an arrow is the end of the line: while a replica moves, there are more than at the end.
+fn says(line: &str, words: &str) -> bool {
+    if words.starts_with('>') { line.ends_with(words) } else { line.contains(words) }
+}
+
 /// The test's cluster, the collector that watches it, and how far its changes were looked at.
 struct Scene {
     kafka: Cluster,
@@ -48,15 +53,15 @@ impl Scene {
         let view = self.collector.until(what, |view| {
             let told = view.metadata_feed.iter().take_while(|line| line.change.number > seen);
             let mut told = told.filter(|line| line.change.what.subject().raw() == subject);
-            let told = told.any(|line| line.change.what.to_string().contains(words));
+            let told = told.any(|line| says(&line.change.what.to_string(), words));
             told && all_equal(view) && groups.iter().all(|id| epoch(view, id) > epoch(&before, id))
         });
         let news = self.news(&view);
-        let change = news.iter().find(|(of, text, _)| of == subject && text.contains(words)).expect("the change");
+        let change = news.iter().find(|(of, text, _)| of == subject && says(text, words)).expect("the change");
         assert_eq!(change.2, Effect::ChangesHash, "{what}: {news:?}");
         for id in groups {
             let outcome = of(&view, id).metadata.changes.iter().find(|outcome| {
-                outcome.change.what.subject().raw() == subject && outcome.change.what.to_string().contains(words)
+                outcome.change.what.subject().raw() == subject && says(&outcome.change.what.to_string(), words)
             });
             let outcome = outcome.unwrap_or_else(|| panic!("{what}: {id} has no such change"));
             assert!(matches!(outcome.consequence, Consequence::Bumped { .. }), "{what}, {id}: {outcome:?}");
@@ -168,7 +173,7 @@ fn each_change_is_classified_and_the_hash_stays_equal_to_the_stored_one() {
     assert_eq!(classic.consequence, Consequence::Rejoins);
 
     scene.kafka.reassign("m.a", 0, &[1, 2]);
-    scene.changes("another rack", &HASHED, "m.a", "replicas moved: racks of 0: a c > a b");
+    scene.changes("another rack", &HASHED, "m.a", "> a b");
     scene.kafka.reassign("m.a", 0, &[2, 1]);
     scene.keeps("another order", "m.a", "replicas in another order: 0");
     scene.kafka.elect_leaders(&[("m.a", 0)]);

@@ -359,6 +359,18 @@ impl LogState {
         }
     }
 
+    /// See [`Trust::compare`].
+    pub fn compare(&mut self, partition: i32, high: i64) {
+        if self.trust.compare(partition, high) {
+            self.mark_partitions(vec![partition]);
+        }
+    }
+
+    /// See [`Trust::is_stuck`].
+    pub fn is_stuck(&self) -> bool {
+        self.trust.is_stuck()
+    }
+
     /// Who leads each partition now; without a leader it cannot be read.
     pub fn set_leaders(&mut self, leaders: impl IntoIterator<Item = Option<i32>>) {
         let changed = self.trust.set_leaders(leaders);
@@ -372,6 +384,11 @@ impl LogState {
     }
 
     /// Whether anything is known of a group.
+    /// Whether anything of the group is left, as far as was read.
+    pub fn has(&self, group: &Name) -> bool {
+        self.groups.contains_key(group)
+    }
+
     /// Groups that were deleted since the last call.
     pub fn take_deleted(&mut self) -> BTreeSet<Name> {
         std::mem::take(&mut self.deleted)

@@ -7,6 +7,9 @@ use crate::model::LogGap;
 
 /// Positions in a row that must stand still before a partition with records ahead is asked about.
 const STANDS: u32 = 2;
+/// So many answers in a row, half a second apart, without a record in between, although there are some: the reader is
+/// stuck.
+const STUCK: u32 = 60;
 
 /// The partitions of the log.
 #[derive(Debug, Default)]
@@ -27,6 +30,10 @@ struct Partition {
     until: i64,
     next: i64,
     high: i64,
+    /// The high watermark that came with what the reader fetched last: it has seen everything up to there.
+    fetched: i64,
+    /// The high watermark when that was last compared.
+    compared: Option<i64>,
     /// The reader met the end of what is committed before `until`: a transaction is open, or only control records are
     /// left, which no reader sees.
     ended: bool,
@@ -130,7 +137,7 @@ impl Trust {
             state.recheck |= high < state.next;
             let stands = next <= state.next;
             state.at(next);
-            state.high = high;
+            (state.high, state.fetched) = (high, high);
             if next >= high {
                 (state.standing, state.moving) = (0, 0);
                 state.held &= state.recheck;
@@ -170,13 +177,29 @@ impl Trust {
                 return;
             }
             state.free += 1;
-            // Twice without a record in between: what is left are control records.
-            let read = state.next >= high || state.free >= 2;
+            // Twice without a record in between: what is left are control records, if the reader has come so far.
+            let read = state.next >= high || (state.free >= 2 && state.fetched >= high);
             if read {
                 (state.held, state.standing) = (false, 0);
                 state.caught_up |= state.ended;
             }
         })
+    }
+
+    /// The high watermark of a partition, asked for every few seconds after a broker did not answer: a reader that has not
+    /// even seen what was there at the time before is not to be trusted.
+    pub fn compare(&mut self, partition: i32, high: i64) -> bool {
+        self.change(partition, |state| {
+            let behind = state.compared.is_some_and(|before| state.fetched < before && state.next < before);
+            state.recheck |= behind && state.caught_up;
+            state.compared = Some(high);
+        })
+    }
+
+    /// A reader that stands still although it could read on.
+    pub fn is_stuck(&self) -> bool {
+        let stuck = |state: &Partition| state.free >= STUCK && !state.caught_up && !state.failed;
+        !self.stopped && self.partitions.values().any(stuck)
     }
 
     /// Who leads each partition now; returns those that are to be trusted more or less than before.
@@ -252,6 +275,47 @@ mod tests {
     }
 
     #[test]
+    fn a_reader_that_saw_nothing_new_is_not_taken_for_one_that_met_control_records() {
+        let mut trust = read();
+        trust.position(0, Some(10), 10);
+        trust.set_leaders([None]);
+        trust.set_leaders([Some(1)]);
+        // 15 records came meanwhile, and the reader does not fetch yet.
+        for _ in 0..3 {
+            trust.ends(0, 10, 25, 25);
+            assert_eq!((gap(&trust), trust.in_doubt()), (Some(LogGap::CatchingUp), vec![0]));
+        }
+        assert!(!trust.is_stuck());
+        for _ in 0..60 {
+            trust.ends(0, 10, 25, 25);
+        }
+        assert!(trust.is_stuck());
+        // It fetched up to the end, and no record came of it: control records.
+        trust.position(0, Some(10), 25);
+        trust.ends(0, 10, 25, 25);
+        assert_eq!((gap(&trust), trust.is_stuck()), (None, false));
+    }
+
+    #[test]
+    fn a_reader_that_does_not_fetch_is_found_out() {
+        let mut trust = read();
+        trust.position(0, Some(10), 10);
+        for (high, told) in [(10, None), (30, None), (35, Some(LogGap::CatchingUp))] {
+            trust.compare(0, high);
+            assert_eq!(gap(&trust), told, "{high}");
+        }
+        trust.ends(0, 10, 35, 35);
+        trust.reached(0, 35);
+        assert_eq!(gap(&trust), None);
+        // One that fetches is not suspected, also where what comes is control records.
+        trust.position(0, Some(35), 40);
+        for high in [36, 40, 45] {
+            trust.compare(0, high);
+            assert_eq!(gap(&trust), None, "{high}");
+        }
+    }
+
+    #[test]
     fn an_empty_partition_needs_no_reading() {
         let mut trust = trust(7, 7);
         assert!(trust.ended(0, None));
@@ -276,6 +340,7 @@ mod tests {
     fn control_records_at_the_end_are_no_gap() {
         let mut trust = trust(0, 10);
         trust.ended(0, Some(8));
+        trust.position(0, Some(8), 10);
         assert!(!trust.ends(0, 0, 10, 10), "what the transaction wrote may be on its way");
         assert!(trust.ends(0, 0, 10, 10));
         assert_eq!((gap(&trust), trust.in_doubt()), (None, vec![]));

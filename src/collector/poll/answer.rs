@@ -1,6 +1,7 @@
 //! The calls of a poll and what becomes of their answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use super::Poller;
 use super::configs::ConfigsAnswer;
@@ -9,7 +10,10 @@ use super::log_start::LogStart;
 use super::offsets::OffsetsAnswer;
 use super::probe::ProbeAnswer;
 use crate::kafka::{CallError, GroupList, Log, Metadata, Protocol, Spec, TopicAnswer, TypedName};
-use crate::model::{Cluster, Description, Listing, Name, Scope};
+use crate::model::{Cluster, Description, GroupKind, GroupState, Listing, Name, Scope};
+
+/// Groups as the list of groups has them.
+pub type Listed = BTreeMap<Name, (GroupKind, GroupState)>;
 
 /// A call that may be under way; none is asked twice at once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,6 +34,8 @@ pub enum Call {
     Rebalancing,
     /// Whether an open transaction holds partitions of the log.
     Held,
+    /// How far the coordinator log goes.
+    Compared,
     /// The brokers' default server-side assignor.
     Assignor,
     /// From where `__consumer_offsets` (or, true, `__share_group_state`) is to be read.
@@ -49,6 +55,8 @@ pub enum Answer {
     Rebalancing(Result<GroupList, CallError>),
     /// Partition of the log, the next offset to read when it was asked, last stable offset and high watermark.
     Held(Vec<(i32, i64, (i64, i64))>),
+    /// High watermarks of its partitions.
+    Compared(Vec<(i32, i64)>),
     Assignor(Name, Result<Box<(Protocol, Description)>, CallError>),
     LogStart(Log, Result<Option<LogStart>, CallError>),
 }
@@ -121,6 +129,13 @@ impl Poller {
                     self.tail.state.set_ends(partition, next, stable, high);
                 }
                 self.read_anew();
+                self.replace_stuck();
+            }
+            Answer::Compared(answer) => {
+                self.in_flight.remove(&Call::Compared);
+                for (partition, high) in answer {
+                    self.tail.state.compare(partition, high);
+                }
             }
             Answer::Assignor(group, answer) => {
                 self.in_flight.remove(&Call::Assignor);
@@ -141,7 +156,12 @@ impl Poller {
         let rows = list.groups.into_iter().map(|row| (row.id, (row.protocol, row.state)));
         match list.errors.first() {
             None => {
-                self.listed = rows.collect();
+                let before = std::mem::replace(&mut self.listed, rows.collect());
+                let log = self.tail.groups.as_ref().map(|_| &self.tail.state);
+                let logged = |group: &Name| log.is_some_and(|log| log.has(group));
+                if keep_absent(before, &mut self.listed, &mut self.absent, logged) {
+                    self.asked.remove(&Call::Listing);
+                }
                 self.problems.cleared(Scope::Cluster, "list of groups");
             }
             // Some brokers did not answer: what they alone know is kept as it was.
@@ -162,11 +182,14 @@ impl Poller {
     }
 
     fn take_rebalancing(&mut self, answer: Result<GroupList, CallError>) {
-        let Ok(list) = answer else { return };
         // What a broker refuses, it has heard.
-        if list.errors.iter().all(|error| error.code().is_some_and(|code| code > 0)) {
+        let heard = |list: &GroupList| list.errors.iter().all(|error| error.code().is_some_and(|code| code > 0));
+        if answer.as_ref().is_ok_and(heard) {
             self.tail.heard = Some(self.clock.now());
+        } else {
+            self.tail.shaken = Some(Instant::now());
         }
+        let Ok(list) = answer else { return };
         let now: BTreeMap<Name, _> = list.groups.into_iter().map(|row| (row.id, row.state)).collect();
         let before = std::mem::replace(&mut self.rebalancing, now);
         let changed = before.iter().filter(|(name, state)| self.rebalancing.get(*name) != Some(state));
@@ -187,5 +210,49 @@ impl Poller {
             Some(cause) => self.problems.set(Scope::Cluster, super::causes::CONNECTION, cause, now),
             None => self.problems.failed(Scope::Cluster, missing, error, now),
         }
+    }
+}
+
+/// A coordinator that loads its groups leaves them out of the list without a word: one that is missing from it is kept until
+/// it is missing again, and as long as the log has it. `absent`: those that are kept. Whether to ask again soon.
+fn keep_absent(
+    before: Listed,
+    listed: &mut Listed,
+    absent: &mut BTreeSet<Name>,
+    logged: impl Fn(&Name) -> bool,
+) -> bool {
+    let missed = std::mem::take(absent);
+    let mut again = false;
+    for (name, row) in before {
+        let first = !missed.contains(&name);
+        if !listed.contains_key(&name) && (first || logged(&name)) {
+            again |= first;
+            absent.insert(name.clone());
+            listed.insert(name, row);
+        }
+    }
+    again
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_that_is_missing_once_is_not_gone() {
+        let of = |groups: &[&str]| -> Listed {
+            groups.iter().map(|name| (Name::new(*name), (GroupKind::Classic, GroupState::Empty))).collect()
+        };
+        let (mut listed, mut absent) = (of(&["a", "b", "c"]), BTreeSet::new());
+        let mut list = |groups: &[&str], logged: &str| {
+            let before = std::mem::replace(&mut listed, of(groups));
+            let again = keep_absent(before, &mut listed, &mut absent, |group| group.raw() == logged);
+            (listed.keys().map(|name| name.raw().to_owned()).collect::<String>(), again)
+        };
+        assert_eq!(list(&["a"], ""), ("abc".into(), true), "it may be loading");
+        assert_eq!(list(&["a"], "b"), ("ab".into(), false), "the log has it");
+        assert_eq!(list(&["a", "b"], ""), ("ab".into(), false));
+        assert_eq!(list(&["a"], ""), ("ab".into(), true));
+        assert_eq!(list(&["a"], ""), ("a".into(), false));
     }
 }

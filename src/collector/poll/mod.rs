@@ -73,8 +73,10 @@ pub struct Poller {
     asked: BTreeMap<Call, Instant>,
 
     /// Groups as ListConsumerGroups gave them.
-    listed: BTreeMap<Name, (GroupKind, GroupState)>,
+    listed: answer::Listed,
     listing_complete: bool,
+    /// Those of them that the newest list has not.
+    absent: BTreeSet<Name>,
     /// Groups that only the old list call knows: connect and the like, share, streams.
     unlisted: BTreeMap<Name, GroupKind>,
     tracked: BTreeMap<Name, Tracked>,
@@ -131,6 +133,7 @@ impl Poller {
             asked: BTreeMap::new(),
             listed: BTreeMap::new(),
             listing_complete: false,
+            absent: BTreeSet::new(),
             unlisted: BTreeMap::new(),
             tracked: BTreeMap::new(),
             subscriptions: BTreeMap::new(),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Poller;
 use super::answer::{Answer, Call};
@@ -22,6 +22,9 @@ const RETRY_EVERY: Duration = Duration::from_secs(60);
 const MISSING_EVERY: Duration = Duration::from_secs(5);
 /// Whether a transaction is open is asked at most this often.
 const HELD_EVERY: Duration = Duration::from_millis(500);
+/// After a broker did not answer, for so long and so often: has the reader of the log come through it?
+const SHAKEN: Duration = Duration::from_secs(120);
+const COMPARED_EVERY: Duration = Duration::from_secs(10);
 /// What the brokers' default assignor is, is asked this often until a group tells it.
 const ASSIGNOR_EVERY: Duration = Duration::from_secs(10);
 /// Ids of at most this many topics are asked before the log is read.
@@ -41,6 +44,8 @@ pub struct Tail {
     /// When all coordinators last answered, while every partition tells what is true now: a log that says nothing may
     /// have nothing to say, or nobody to say it.
     pub heard: Option<At>,
+    /// When a coordinator last did not answer.
+    pub shaken: Option<Instant>,
     /// Why `__consumer_offsets` cannot be read.
     pub refused: Option<CallError>,
     shares_refused: bool,
@@ -65,6 +70,7 @@ impl Tail {
             groups: None,
             shares: None,
             heard: None,
+            shaken: None,
             refused: None,
             shares_refused: false,
             missing: false,
@@ -162,6 +168,24 @@ impl Poller {
             self.ask(Call::Rebalancing, async move { Answer::Rebalancing(admin.list_rebalancing().await) });
         }
         self.ask_held();
+        if self.tail.groups.is_some() {
+            self.ask_compared();
+        }
+    }
+
+    /// Asks how far the log goes, to compare the reader with it.
+    fn ask_compared(&mut self) {
+        let shaken = self.tail.shaken.is_some_and(|at| at.elapsed() < SHAKEN);
+        if !shaken || !self.due(&Call::Compared, COMPARED_EVERY) {
+            return;
+        }
+        let admin = Arc::clone(&self.admin);
+        let partitions: Vec<(Name, i32)> =
+            self.tail.state.resume().into_keys().map(|partition| (Name::new(Log::Groups.topic()), partition)).collect();
+        self.ask(Call::Compared, async move {
+            let told = admin.list_offsets(&partitions, Spec::Latest).await.unwrap_or_default().into_iter();
+            Answer::Compared(told.filter_map(|((_, partition), high)| Some((partition, high.ok()?))).collect())
+        });
     }
 
     /// Asks whether partitions that do not move are held by an open transaction.
@@ -319,6 +343,16 @@ impl Poller {
             self.gaps.push(Note { gap, ..Note::new(Level::Warning, text) });
         }
         self.asked.remove(&Call::LogStart(false));
+    }
+
+    /// A reader that stands still is replaced by another one.
+    pub(super) fn replace_stuck(&mut self) {
+        if self.tail.groups.is_some() && self.tail.state.is_stuck() {
+            self.log_ended(Log::Groups);
+            let text = format!("the reader of {} stood still and is replaced", Log::Groups.topic());
+            self.gaps.push(Note::new(Level::Warning, text));
+            self.asked.remove(&Call::LogStart(false));
+        }
     }
 
     fn log_ended(&mut self, log: Log) {
