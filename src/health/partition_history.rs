@@ -180,11 +180,9 @@ impl PartitionHistory {
             self.rewound = Some(Rewound { from, to: step.offset, at: step.seen });
         } else {
             self.moved_on = [Some(step.seen), self.moved_on[0]];
-        }
-        if step.offset > last.offset && self.moved.is_some() {
-            // Before the first step nobody looked.
             let waited = self.waiting(looked).unwrap_or_default();
-            if self.pause.is_none_or(|(_, longest)| waited >= longest) {
+            // Before the first step nobody looked.
+            if self.moved.is_some() && self.pause.is_none_or(|(_, longest)| waited >= longest) {
                 self.pause = Some((step.seen, waited));
             }
         }

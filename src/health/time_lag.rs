@@ -29,6 +29,15 @@ impl TimeLag {
         }
     }
 
+    /// `for 12m`, `for more than 12m`; `None`: there is nothing to tell.
+    pub fn lasting(self) -> Option<String> {
+        match self {
+            Self::Known { time, .. } => Some(format!("for {}", duration(time))),
+            Self::MoreThan(time) => Some(format!("for more than {}", duration(time))),
+            Self::None | Self::Unknown => None,
+        }
+    }
+
     /// The longest; of equals one that may be more. Unknown ones count for nothing, unless all are.
     pub fn longest(all: impl IntoIterator<Item = Self>) -> Self {
         let open = |lag: &Self| (lag.at_least(), matches!(lag, Self::MoreThan(_)));

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::json::metadata::{self, Topic};
 use super::{Format, Outcome};
 use crate::metadata::{TopicInput, group_hash, topic_hash};
-use crate::model::{GroupKind, Name, Presence, parse_id, print_id};
+use crate::model::{Name, Presence, parse_id, print_id};
 
 /// What there is to print, the same from a cluster and from a file.
 #[derive(Debug, Serialize)]
@@ -118,10 +118,7 @@ impl Report {
         let read = |name: &Name| view.topics.get(name).is_some_and(|topic| topic.presence != Presence::Unknown);
         let groups = view.groups.iter().map(|group| {
             let row = metadata::row(&group.kind, &group.metadata, view);
-            let kind = match &group.kind {
-                GroupKind::Other(protocol_type) => protocol_type.raw().to_owned(),
-                kind => kind.to_string(),
-            };
+            let kind = super::json::kind(&group.kind);
             let unused = Hash::Unused { state: group.metadata.state.name() };
             Group {
                 group: group.id.clone(),

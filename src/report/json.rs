@@ -327,7 +327,8 @@ fn group_row(group: &GroupView, view: &View) -> Group {
     }
 }
 
-fn kind(kind: &GroupKind) -> String {
+/// The type of a group as reports call it: of a foreign protocol its raw name.
+pub(super) fn kind(kind: &GroupKind) -> String {
     match kind {
         GroupKind::Other(protocol_type) => protocol_type.raw().to_owned(),
         kind => kind.to_string(),

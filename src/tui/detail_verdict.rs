@@ -109,11 +109,7 @@ pub fn of_signs(partition: &PartitionView, now: crate::model::At) -> Vec<Entry> 
     }
     if let Some(stable) = partition.stable {
         let open = partition.open_transaction;
-        let open_for = match partition.open_for {
-            TimeLag::Known { time, .. } => format!(", for {}", duration(time)),
-            TimeLag::MoreThan(time) => format!(", for more than {}", duration(time)),
-            TimeLag::None | TimeLag::Unknown => String::new(),
-        };
+        let open_for = partition.open_for.lasting().map_or_else(String::new, |lasting| format!(", {lasting}"));
         let held = if open > 0 {
             format!("{stable}: an open transaction holds {}{open_for}", plural_records(open))
         } else {

@@ -91,12 +91,7 @@ impl Poller {
                         self.problems.cleared(Scope::Cluster, "racks");
                         self.merge_cluster(Some(cluster));
                     }
-                    Err(error) => {
-                        if error == CallError::Timeout {
-                            self.asked.remove(&Call::Cluster);
-                        }
-                        self.cluster_failed("racks", &error);
-                    }
+                    Err(error) => self.cluster_fact_failed(&Call::Cluster, "racks", &error),
                 }
             }
             Answer::Topics(asked, answer) => {
@@ -202,6 +197,14 @@ impl Poller {
     fn connected(&mut self) {
         self.problems.cleared(Scope::Cluster, super::causes::CONNECTION);
         self.problems.cleared(Scope::Cluster, "metadata");
+    }
+
+    /// A call that is made rarely failed: one that was not answered is due again at once.
+    pub(super) fn cluster_fact_failed(&mut self, call: &Call, missing: &'static str, error: &CallError) {
+        if *error == CallError::Timeout {
+            self.asked.remove(call);
+        }
+        self.cluster_failed(missing, error);
     }
 
     pub(super) fn cluster_failed(&mut self, missing: &'static str, error: &CallError) {

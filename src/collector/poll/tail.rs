@@ -168,20 +168,18 @@ impl Poller {
             self.ask(Call::Rebalancing, async move { Answer::Rebalancing(admin.list_rebalancing().await) });
         }
         self.ask_held();
-        if self.tail.groups.is_some() {
-            self.ask_compared();
-        }
+        self.ask_compared();
     }
 
     /// Asks how far the log goes, to compare the reader with it.
     fn ask_compared(&mut self) {
+        let Some(reading) = &self.tail.groups else { return };
         let shaken = self.tail.shaken.is_some_and(|at| at.elapsed() < SHAKEN);
         if !shaken || !self.due(&Call::Compared, COMPARED_EVERY) {
             return;
         }
         let admin = Arc::clone(&self.admin);
-        let partitions: Vec<(Name, i32)> =
-            self.tail.state.resume().into_keys().map(|partition| (Name::new(Log::Groups.topic()), partition)).collect();
+        let partitions = named(reading.plan.until.keys());
         self.ask(Call::Compared, async move {
             let told = admin.list_offsets(&partitions, Spec::Latest).await.unwrap_or_default().into_iter();
             Answer::Compared(told.filter_map(|((_, partition), high)| Some((partition, high.ok()?))).collect())
@@ -400,10 +398,14 @@ fn what_is_missing(log: Log) -> &'static str {
     }
 }
 
+/// Partitions of `__consumer_offsets`, as admin calls want them.
+fn named<'a>(partitions: impl IntoIterator<Item = &'a i32>) -> Vec<(Name, i32)> {
+    partitions.into_iter().map(|partition| (Name::new(Log::Groups.topic()), *partition)).collect()
+}
+
 /// Last stable offset and high watermark of partitions. Unknown ones are left out.
 async fn ends(admin: &Admin, partitions: &[i32]) -> BTreeMap<i32, (i64, i64)> {
-    let named: Vec<(Name, i32)> =
-        partitions.iter().map(|partition| (Name::new(Log::Groups.topic()), *partition)).collect();
+    let named = named(partitions);
     // The stable one first: that it has reached the other is certain only if the other was read later.
     let Ok(stable) = admin.list_offsets(&named, Spec::Stable).await else { return BTreeMap::new() };
     let Ok(high) = admin.list_offsets(&named, Spec::Latest).await else { return BTreeMap::new() };

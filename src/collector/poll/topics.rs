@@ -64,13 +64,7 @@ impl Poller {
         let now = self.clock.now();
         let answers = match answer {
             Ok(answers) => answers,
-            Err(error) => {
-                // Not answered is not told: it is due again.
-                if error == CallError::Timeout {
-                    self.asked.remove(&Call::Topics);
-                }
-                return self.cluster_failed("topic ids", &error);
-            }
+            Err(error) => return self.cluster_fact_failed(&Call::Topics, "topic ids", &error),
         };
         self.problems.cleared(Scope::Cluster, "topic ids");
         for name in asked {

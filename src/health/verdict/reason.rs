@@ -254,14 +254,16 @@ impl Reason {
 
 /// `behind for 12m`, `behind for more than 4.0s, about 9m by its rate of writing`.
 fn behind(f: &mut fmt::Formatter<'_>, time: TimeLag, estimate: Option<Duration>) -> fmt::Result {
-    match (time, estimate) {
-        (TimeLag::Known { time, .. }, _) => write!(f, "behind for {}", duration(time)),
-        (TimeLag::MoreThan(time), None) => write!(f, "behind for more than {}", duration(time)),
-        (TimeLag::MoreThan(time), Some(estimate)) if estimate <= time => {
-            write!(f, "behind for more than {}", duration(time))
-        }
-        (_, Some(estimate)) => write!(f, "behind by what is written in about {}", duration(estimate)),
-        _ => f.write_str("behind"),
+    // The estimate is told where the time is not known, or the estimate is above what the time is at least.
+    let tells_more = |estimate: &Duration| match time {
+        TimeLag::Known { .. } => false,
+        TimeLag::MoreThan(time) => *estimate > time,
+        TimeLag::None | TimeLag::Unknown => true,
+    };
+    match (estimate.filter(tells_more), time.lasting()) {
+        (Some(estimate), _) => write!(f, "behind by what is written in about {}", duration(estimate)),
+        (None, Some(lasting)) => write!(f, "behind {lasting}"),
+        (None, None) => f.write_str("behind"),
     }
 }
 
@@ -329,11 +331,7 @@ impl fmt::Display for Reason {
             Self::ControlRecord => f.write_str("at most one record, which may be a transaction's marker"),
             Self::OpenTransaction { to_end, open_for } => {
                 write!(f, "caught up; an open transaction holds the last {} records", count(to_end))?;
-                match open_for {
-                    TimeLag::Known { time, .. } => write!(f, ", for {}", duration(time)),
-                    TimeLag::MoreThan(time) => write!(f, ", for more than {}", duration(time)),
-                    TimeLag::None | TimeLag::Unknown => Ok(()),
-                }
+                open_for.lasting().map_or(Ok(()), |lasting| write!(f, ", {lasting}"))
             }
             Self::Standalone => f.write_str("no members, and commits move: a consumer that assigns itself"),
             Self::Nothing => f.write_str("nothing to read"),
